@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Component, Path, PathBuf};
@@ -18,10 +18,10 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use yomikiri::error::Error;
 use yomikiri::games::othello::proof::check::{BoardRules, CheckLimits};
 use yomikiri::games::othello::proof::{Header, check_file};
 use yomikiri::graph::{pack, read_roots};
-use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::rules::encode::Layout;
@@ -76,7 +76,7 @@ pub const TARGETS: [(&str, Target); 22] = [
 type Part<'a> = (&'a str, &'a [u8]);
 
 /// Result of reading an input; only panics matter.
-type Read = Result<(), Box<dyn Error>>;
+type Read = Result<(), Box<dyn StdError>>;
 
 const ROOM: &str = "there is room for files";
 
@@ -274,7 +274,7 @@ fn exec(data: &[u8]) {
 struct Line<'a>(&'a [u8]);
 
 impl Source for Line<'_> {
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         Exec::read_line(game, positions, self.0)
     }
 }

@@ -40,9 +40,9 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("tables need 64-bit pointers to be mapped");
 
+pub mod error;
 pub mod games;
 pub mod graph;
-pub mod hint;
 #[doc(hidden)]
 pub mod input;
 mod mmap;

@@ -17,13 +17,14 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use std::error::Error;
+use std::error::Error as StdError;
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::hint::{Hinted, Kind};
+use crate::error::{Error, Kind};
 
 /// Ending of temporary names.
 const PART: &str = "part";
@@ -35,9 +36,16 @@ const REPEATED: usize = 200;
 const LINKS: usize = 40;
 
 /// Reason why a file or directory of a fixed name is not written: it is not what a command of ours left.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+#[derive(Debug)]
 pub struct NotOurs(&'static str);
+
+impl fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl StdError for NotOurs {}
 
 impl NotOurs {
     /// Returns the error for a link.
@@ -429,6 +437,19 @@ pub(crate) fn mark(dir: &Path) -> io::Result<()> {
     sync_dir(dir)
 }
 
+/// Removes a directory that [`kept_dir`] created with all files.
+pub fn remove_kept(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name() != DRAFT {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    // The mark goes last: what a power cut left without it would be taken for somebody else's.
+    sync_dir(dir)?;
+    fs::remove_dir_all(dir)
+}
+
 /// Returns whether [`kept_dir`] created a directory.
 pub fn is_kept(dir: &Path) -> bool {
     has_draft(dir).unwrap_or(false)
@@ -586,7 +607,7 @@ pub fn is_foreign(error: &io::Error) -> bool {
 }
 
 /// Returns whether an error is for lack of space: of a disk, a quota, or a limit of a file's length.
-pub fn is_full(error: &(dyn Error + 'static)) -> bool {
+pub fn is_full(error: &(dyn StdError + 'static)) -> bool {
     use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     let Some(system) = error.downcast_ref::<io::Error>() else {
         return error.source().is_some_and(is_full);
@@ -607,11 +628,12 @@ pub fn advice(error: &io::Error) -> Option<&'static str> {
 
 /// Returns the error of an operation (such as `write`) on a path, with what to do; invalid input if it is for a file that
 /// is not ours.
-pub fn failure(action: &str, path: &Path, error: &io::Error) -> Hinted {
-    let kind = if is_foreign(error) { Kind::Input } else { Kind::Failure };
-    let failure =
-        Hinted::from(format!("cannot {action} {}: {error}", path.display())).of_kind(kind);
-    match advice(error) {
+#[cold]
+pub fn failure(action: &str, path: &Path, error: io::Error) -> Error {
+    let kind = if is_foreign(&error) { Kind::Input } else { Kind::Failure };
+    let (what, advice) = (format!("cannot {action} {}", path.display()), advice(&error));
+    let failure = Error::from(what).of_kind(kind).with_cause(error);
+    match advice {
         Some(advice) => failure.with_hint(advice),
         None => failure,
     }

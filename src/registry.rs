@@ -10,14 +10,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::error::{Error, did_you_mean};
 use crate::games::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::games::shogi::{Shogi, VARIANTS, Variant};
-use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::rules::{Game, Rules};
-use crate::table::{Manifest, Table, TableError};
+use crate::table::{Manifest, Table};
 
 /// Erases the types of games and collects them in a vector: `games![Noughts]`.
 #[macro_export]
@@ -29,17 +28,6 @@ macro_rules! games {
 #[derive(Clone, Debug, Default)]
 pub struct Games {
     added: Vec<Arc<dyn Rules>>,
-}
-
-/// Error for an unknown game or an invalid board size.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UnknownGame(Hinted);
-
-impl Hint for UnknownGame {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        self.0.hint()
-    }
 }
 
 impl Games {
@@ -71,7 +59,7 @@ impl Games {
     }
 
     /// Returns the game of a name. Built-in games have their states folded under all symmetries.
-    pub fn named(&self, name: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
+    pub fn named(&self, name: &str) -> Result<Arc<dyn Rules>, Error> {
         if let Some(game) = self.added.iter().find(|game| game.name() == name) {
             return Ok(game.clone());
         }
@@ -85,34 +73,32 @@ impl Games {
     }
 
     /// The game that a person means by its name, or by the size of a board of Othello.
-    pub fn meant(&self, word: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
+    pub fn meant(&self, word: &str) -> Result<Arc<dyn Rules>, Error> {
         let is_size = word.starts_with(|c: char| c.is_ascii_digit());
         if is_size { othello(word) } else { self.named(word) }
     }
 
-    fn unknown(&self, name: &str) -> UnknownGame {
+    fn unknown(&self, name: &str) -> Error {
         if name.eq_ignore_ascii_case("othello") {
-            return UnknownGame(Hinted::new("Othello needs a size", "write 4x5 or othello-4x5"));
+            return Error::new("Othello needs a size", "write 4x5 or othello-4x5");
         }
         let all = self.all();
         let names: Vec<String> = all.iter().map(|game| game.name()).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let hint = near.unwrap_or_else(|| format!("expected {}", self.names()));
-        UnknownGame(Hinted::new(format!("unknown game `{name}`"), hint))
+        Error::new(format!("unknown game `{name}`"), hint)
     }
 
     /// Returns the game of a table, its states folded as in the table. Fails if no table of that game can
     /// have this manifest.
-    pub fn of_table(&self, table: &Table) -> Result<Arc<dyn Rules>, TableError> {
+    pub fn of_table(&self, table: &Table) -> Result<Arc<dyn Rules>, Error> {
         let identity = &table.manifest().identity;
         let path = table.dir().join("manifest.json");
-        let game = self
-            .named(&identity.game)
-            .map_err(|UnknownGame(what)| TableError::Foreign { path: path.clone(), what })?;
+        let game = self.named(&identity.game).map_err(|unknown| Error::foreign(&path, unknown))?;
         let game = game.with_folding(identity.symmetry_order > 1).unwrap_or(game);
         match unfit(&*game, table.manifest()) {
             None => Ok(game),
-            Some(what) => Err(TableError::damaged(&path, what)),
+            Some(what) => Err(Error::damaged(&path, what)),
         }
     }
 }
@@ -163,7 +149,7 @@ pub fn shogi(variant: &Variant) -> Arc<dyn Rules> {
 }
 
 /// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
-pub fn othello(size: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
+pub fn othello(size: &str) -> Result<Arc<dyn Rules>, Error> {
     let side = |text: &str| text.trim().parse::<usize>().ok();
     let sides = match size.split_once(['x', 'X', '×']) {
         Some((rows, columns)) => side(rows).zip(side(columns)),
@@ -172,9 +158,9 @@ pub fn othello(size: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
     let fits = |side: &usize| (MIN_SIDE..=MAX_SIDE).contains(side);
     let sides = sides.filter(|(rows, columns)| fits(rows) && fits(columns));
     let (rows, columns) = sides.ok_or_else(|| {
-        UnknownGame(format!(
+        Error::from(format!(
             "invalid size `{size}`: expected rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
-        ).into())
+        ))
     })?;
     Ok(Othello::new(rows, columns, true).into_rules())
 }

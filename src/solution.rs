@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use crate::error::Error;
 use crate::progress::Silent;
 use crate::rules::{Action, AnyPosition, Game, Position};
 use crate::solve::Value;
-use crate::solved::{Oracle, SolvedTable, WholeError};
+use crate::solved::{Oracle, SolvedTable};
 use crate::table::Store;
 
 /// Values of everything reachable from the start of a game, for the player to move. Positions that are images of each
@@ -32,7 +33,7 @@ pub struct Solution<G> {
 
 impl<G: Game> Solution<G> {
     /// Opens the table of a game. Enumerates and solves the game in the store first, unless that is done.
-    pub fn of(game: G, store: &Store) -> Result<Solution<G>, WholeError> {
+    pub fn of(game: G, store: &Store) -> Result<Solution<G>, Error> {
         let table = SolvedTable::of_whole(game.into_rules(), store, &Silent)?;
         Ok(Solution { table, game: PhantomData })
     }

@@ -3,7 +3,7 @@
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use yomikiri::hint::Hint as _;
+
 use yomikiri::rules::encode::Layout;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use yomikiri::hint::{Hint, Hinted, shortened};
+use yomikiri::error::{Error, Kind, shortened};
 use yomikiri::output::{self, failure};
-use yomikiri_measure::judge::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
 create_exception!(
@@ -35,12 +34,12 @@ pub(crate) fn value_error(what: impl Into<String>) -> PyErr {
 }
 
 /// Returns a `YomikiriError`.
-pub(crate) fn yomikiri_error(error: &dyn Hint) -> PyErr {
+pub(crate) fn yomikiri_error(error: &Error) -> PyErr {
     YomikiriError::new_err(cut(error.line()))
 }
 
 /// Returns a `PolicyError`.
-pub(crate) fn policy_error(error: &dyn Hint) -> PyErr {
+pub(crate) fn policy_error(error: &Error) -> PyErr {
     PolicyError::new_err(cut(error.line()))
 }
 
@@ -58,18 +57,17 @@ pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
 #[pyfunction]
 pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     let written = output::write(&path, text.as_bytes());
-    written.map_err(|error| PyOSError::new_err(cut(failure("write", &path, &error).line())))
+    written.map_err(|error| PyOSError::new_err(cut(failure("write", &path, error).line())))
 }
 
-/// Converts an error of a measurement.
-pub(crate) fn measure_error(error: MeasureError) -> PyErr {
-    match error {
-        MeasureError::Policy { .. } => policy_error(&error),
-        MeasureError::Labels(what) => yomikiri_error(&what),
-        MeasureError::Positions(what) => position_error(what.line()),
-        MeasureError::Table(error @ yomikiri::table::TableError::Io { .. }) => {
-            PyOSError::new_err(cut(Hinted::from(error).line()))
-        }
-        MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
+/// Converts an error of a measurement: its kind decides the exception.
+pub(crate) fn measure_error(error: Error) -> PyErr {
+    let is_of_system = || error.cause().is_some_and(|cause| cause.is::<std::io::Error>());
+    match error.kind() {
+        Kind::Policy | Kind::Answer => policy_error(&error),
+        Kind::Position => position_error(error.line()),
+        Kind::Damaged | Kind::Missing | Kind::Busy => table_error(error.line()),
+        Kind::Failure if is_of_system() => PyOSError::new_err(cut(error.line())),
+        _ => yomikiri_error(&error),
     }
 }

@@ -7,12 +7,11 @@ use numpy::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{
-    self as rules, Action, AnyPosition, Empties, NotationError, Outcome, Position, Rules, Side,
-    Symmetry,
+    self as rules, Action, AnyPosition, Empties, Outcome, Position, Rules, Side, Symmetry,
 };
 use yomikiri::solved::empty_squares;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
@@ -217,7 +216,7 @@ impl Game {
 pub(crate) fn sampled(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    draw: impl FnOnce(&dyn Progress) -> Result<PositionList, Hinted> + Send + 'static,
+    draw: impl FnOnce(&dyn Progress) -> Result<PositionList, Error> + Send + 'static,
 ) -> PyResult<(Positions, String, Option<String>)> {
     let list = run(py, progress, move |state, _| {
         draw(&**state).map_err(|wrong| value_error(wrong.line()))
@@ -232,7 +231,7 @@ pub(crate) fn sampled(
 pub(crate) fn parsed(
     py: Python<'_>,
     texts: Vec<String>,
-    one: impl Fn(&str) -> Result<AnyPosition, NotationError> + Sync,
+    one: impl Fn(&str) -> Result<AnyPosition, Error> + Sync,
 ) -> PyResult<Vec<AnyPosition>> {
     let read = |(row, text): (usize, &String)| {
         one(text).map_err(|error| position_error(format!("row {row}: '{text}': {}", error.line())))

@@ -8,7 +8,7 @@ use std::time::Duration;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Divider, Rules, SearchOptions, Split, WIN_PLIES};
 use yomikiri::search::{can_search, usual_memory};
@@ -146,7 +146,7 @@ impl Report {
         highlight: Option<&str>,
         against: Option<(String, String)>,
     ) -> PyResult<String> {
-        let wrong = |why: Hinted| value_error(why.line());
+        let wrong = |why: Error| value_error(why.line());
         let mut report = self.report.clone();
         if let Some((name, text)) = against {
             let changes = Baseline::read(&text).and_then(|earlier| earlier.changes(&report, name));

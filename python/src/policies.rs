@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::error::Error;
 use yomikiri::rules::encode::Encoding;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::judge::Player;
@@ -43,7 +43,7 @@ pub(crate) enum Given<'py> {
 }
 
 /// Converts the error of an invalid policy, or of one for another game.
-fn refused(error: Hinted) -> PyErr {
+fn refused(error: Error) -> PyErr {
     value_error(error.line())
 }
 
@@ -140,7 +140,7 @@ impl Policy for Interruptible {
         self.policy.name()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let (mut answers, mut begin, mut size) = (Answers::default(), 0, 1);
         while begin < batch.len() {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
@@ -192,7 +192,7 @@ struct Callable {
 impl Source for Callable {
     const MOST: usize = 2048;
 
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         let (count, actions) = (positions.len(), game.action_count());
         let shown = BatchInput::new(&self.asking.form, game, positions);
         let legal = self.asking.with_legal.then(|| {
@@ -246,7 +246,7 @@ impl Callable {
         legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
-    ) -> Result<Vec<OutputRows>, Hinted> {
+    ) -> Result<Vec<OutputRows>, Error> {
         let callable = self.asking.callable.clone();
         let question = move |py: Python<'_>| -> PyResult<Result<Vec<OutputRows>, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
@@ -255,7 +255,7 @@ impl Callable {
             let answer: Vec<(String, Bound<'_, PyAny>)> = answer.extract()?;
             Ok(answer.into_iter().map(|(name, array)| output(name, &array, count)).collect())
         };
-        let gone = || Hinted::from("measurement was cancelled");
+        let gone = || Error::from("measurement was cancelled");
         let answer = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
@@ -272,7 +272,7 @@ impl Callable {
                 gone()
             })?,
         };
-        answer.map_err(Hinted::from)
+        answer.map_err(Error::from)
     }
 }
 

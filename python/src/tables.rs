@@ -6,7 +6,6 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::graph::{self, Plan, within_room};
-use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::solve::SolveOptions;

@@ -2,23 +2,23 @@
 //!
 //! A [`Builder`] holds the part that differs between indices: sorted keys, blocks of states, or ranks.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
 use super::builder::{BuildState, Builder, declare, has_wide_orientations};
 use super::by_block::ByBlock;
 use super::by_key::ByKey;
 use super::by_rank::ByRank;
+use super::conventions;
 use super::plan::{Index, Plan, table_name};
 use super::stored_key::WideKey;
-use super::{GraphError, conventions};
+use crate::error::{Error, Kind};
 use crate::games::othello::blocks::Instructions;
 use crate::games::othello::blocks::Tables;
+use crate::graph::{other_table, too_many_states};
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{
-    Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
-};
+use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table};
 
 /// Result of [`build`].
 #[derive(Debug)]
@@ -38,26 +38,26 @@ pub fn build(
     plan: &Plan,
     store: &Store,
     progress: &dyn Progress,
-) -> Result<Enumerated, GraphError> {
+) -> Result<Enumerated, Error> {
     plan.check(game)?;
     let name = plan.table_name(game);
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
     let wanted = plan.identity(game);
-    let taken = |dir: PathBuf| GraphError::OtherTable { name: table_name(&wanted), dir };
+    let taken = |dir: &Path| other_table(&table_name(&wanted), dir);
     // An interrupted removal can leave an empty directory; `remove_dir` removes no other.
     let _ = std::fs::remove_dir(&place);
     if place.exists() {
         let table = store.open_at(&place)?;
         if table.manifest().identity != wanted || table.manifest().is_packed() {
-            return Err(taken(place));
+            return Err(taken(&place));
         }
         return Ok(Enumerated { table, reused: true, resumed_at: None });
     }
     let draft = place.with_added_extension("partial");
     let begun = Draft::identity_in(&draft);
     if begun.is_some_and(|begun| table_name(&begun) != table_name(&wanted)) {
-        return Err(taken(draft));
+        return Err(taken(&draft));
     }
     if Draft::finish(&place, &wanted)? {
         let resumed_at = None;
@@ -85,13 +85,14 @@ fn run<'a, B: Builder<'a>>(
     plan: &'a Plan,
     store: &Store,
     progress: &dyn Progress,
-) -> Result<Option<u32>, GraphError> {
+) -> Result<Option<u32>, Error> {
     let identity = plan.identity(game);
     let name = plan.table_name(game);
     progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
     let (mut draft, resumed) = Draft::open::<B::State>(&store.place(&name), identity.clone())?;
     let (found, resumed_at) = match fill::<B>(game, plan, &mut draft, resumed, progress) {
-        Err(error @ GraphError::Unfit { .. }) => {
+        // The same command would end in the same way.
+        Err(error) if error.kind() == Kind::Input => {
             draft.remove();
             return Err(error);
         }
@@ -108,7 +109,7 @@ fn fill<'a, B: Builder<'a>>(
     draft: &mut Draft,
     resumed: Option<(B::State, Lengths)>,
     progress: &dyn Progress,
-) -> Result<(BuildState, Option<u32>), GraphError> {
+) -> Result<(BuildState, Option<u32>), Error> {
     let is_resumed = resumed.is_some();
     let mut order = B::open(game, plan, draft, resumed)?;
     let resumed_at = is_resumed.then(|| order.next_layer());
@@ -129,7 +130,7 @@ fn commit(
     draft: Draft,
     found: BuildState,
     progress: &dyn Progress,
-) -> Result<(), GraphError> {
+) -> Result<(), Error> {
     let BuildState { first_layer, counts: layers, root_ids, .. } = found;
     let mut counts = Counts::default();
     layers.iter().for_each(|layer| counts.add(layer));
@@ -170,14 +171,14 @@ pub struct AssembledLayer {
 /// Assembles the table of a plan with derived moves from layers found elsewhere, starting at the layer
 /// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
 /// same.
-pub fn assemble<E: From<GraphError> + From<TableError>>(
+pub fn assemble(
     game: &dyn Rules,
     plan: &Plan,
     store: &Store,
     (first, roots): (u32, &[u64]),
-    layer_of: &mut dyn FnMut(u32) -> Result<Option<AssembledLayer>, E>,
+    layer_of: &mut dyn FnMut(u32) -> Result<Option<AssembledLayer>, Error>,
     progress: &dyn Progress,
-) -> Result<Table, E> {
+) -> Result<Table, Error> {
     let (name, identity) = (plan.table_name(game), plan.identity(game));
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
@@ -199,7 +200,7 @@ pub fn assemble<E: From<GraphError> + From<TableError>>(
         }
         let states = state.states() + keys.len() as u64;
         if states > u64::from(u32::MAX) {
-            return Err(GraphError::TooManyStates { states }.into());
+            return Err(too_many_states(states));
         }
         state.offsets.push(states);
         state.counts.push(counts);
@@ -216,7 +217,7 @@ pub fn assemble<E: From<GraphError> + From<TableError>>(
     let table = store.open_at(&place)?;
     match table.manifest().identity == identity {
         true => Ok(table),
-        false => Err(GraphError::OtherTable { name: table_name(&identity), dir: place }.into()),
+        false => Err(other_table(&table_name(&identity), &place)),
     }
 }
 
@@ -244,7 +245,7 @@ mod tests {
     fn made(
         game: &dyn Rules,
         plan: &Plan,
-        build: impl Fn(&Plan, &Store) -> Result<Option<u32>, GraphError>,
+        build: impl Fn(&Plan, &Store) -> Result<Option<u32>, Error>,
     ) -> BTreeMap<String, Vec<u8>> {
         let dir = tempfile::tempdir().unwrap();
         build(plan, &Store::at(dir.path())).unwrap();

@@ -5,13 +5,13 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::GraphError;
 use super::plan::Plan;
 use super::stored_key::WideKey;
 use super::view::START_EVERY;
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{Counts, Draft, Ints, Lengths, TableError};
+use crate::table::{Counts, Draft, Ints, Lengths};
 
 /// Enumerator that finds the rows of a table step by step. A step is a layer or a ply.
 pub(super) trait Builder<'a>: Sized {
@@ -24,13 +24,13 @@ pub(super) trait Builder<'a>: Sized {
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(Self::State, Lengths)>,
-    ) -> Result<Self, GraphError>;
+    ) -> Result<Self, Error>;
 
     /// Returns the number of the next layer.
     fn next_layer(&self) -> u32;
 
     /// Completes one layer; returns `false` if it was the last.
-    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError>;
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, Error>;
 
     /// Returns `true` if [`state`](Builder::state) suffices to resume from.
     fn is_settled(&self) -> bool {
@@ -41,7 +41,7 @@ pub(super) trait Builder<'a>: Sized {
     fn state(&self) -> &Self::State;
 
     /// Writes the remaining arrays and returns the final state.
-    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError>;
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, Error>;
 }
 
 /// State between two layers: the checkpoint of a builder by keys, and the final result of any builder.
@@ -125,7 +125,7 @@ pub(super) fn declare(
     key_words: usize,
     wide_actions: Option<bool>,
     lengths: Option<&Lengths>,
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     match key_words {
         1 => draft.grow::<u64>("keys", false, lengths)?,
         _ => draft.grow::<WideKey>("keys", false, lengths)?,

@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::GraphError;
 use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
-use crate::hint::Hinted;
+use crate::error::Error;
+use crate::graph::{no_root, unfit};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::rules::{Address, Empties, End, Mobility, Outcome, RankedMoves, Rules};
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
         _plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(RankState, Lengths)>,
-    ) -> Result<Self, GraphError> {
+    ) -> Result<Self, Error> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         draft.grow::<u32>("found", true, lengths)?;
         draft.grow::<u64>("reachable", false, None)?;
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
     }
 
     /// Expands the last ply; returns `false` if it led to nothing new.
-    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, Error> {
         let started = Instant::now();
         let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| self.expand(words));
         let found = expanded.into_iter().fold(FoundRanks::default(), FoundRanks::join);
@@ -135,7 +135,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
     }
 
     /// Writes the bitmap and its counts.
-    fn finish(mut self, draft: &mut Draft) -> Result<BuildState, GraphError> {
+    fn finish(mut self, draft: &mut Draft) -> Result<BuildState, Error> {
         let words: Vec<u64> =
             std::mem::take(&mut self.reached).into_iter().map(AtomicU64::into_inner).collect();
         let counts = block_counts(&words);
@@ -162,8 +162,8 @@ impl ByRank<'_> {
         self.game.rank(&self.game.start().state)
     }
 
-    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
-        let start = self.start().ok_or(GraphError::NoRoot)?;
+    fn begin(&mut self, draft: &mut Draft) -> Result<(), Error> {
+        let start = self.start().ok_or_else(no_root)?;
         let end = self.game.end(&self.game.start().state);
         mark(&self.reached, start);
         if end.is_none() {
@@ -184,15 +184,15 @@ impl ByRank<'_> {
     }
 
     /// Marks the ranks found before a checkpoint, and opens those of the last ply.
-    fn reload(&mut self, draft: &Draft, state: RankState) -> Result<(), GraphError> {
+    fn reload(&mut self, draft: &Draft, state: RankState) -> Result<(), Error> {
         let states = state.plies.iter().try_fold(0u64, |sum, &ply| sum.checked_add(ply));
         if state.plies.is_empty() || states != draft.rows("found") {
-            return Err(GraphError::Table(draft.inconsistent()));
+            return Err(draft.inconsistent());
         }
         let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
         let ranks = self.game.rank_count().unwrap_or(0);
         if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
-            return Err(GraphError::Table(draft.damaged("found", "invalid rank")));
+            return Err(draft.damaged("found", "invalid rank"));
         }
         parallel::map_ranges(found.len(), GRAIN, &|places| {
             found[places].iter().for_each(|&rank| {
@@ -220,14 +220,14 @@ impl ByRank<'_> {
     }
 
     /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end without a distance.
-    fn take(&mut self, draft: &mut Draft, found: FoundRanks) -> Result<bool, GraphError> {
+    fn take(&mut self, draft: &mut Draft, found: FoundRanks) -> Result<bool, Error> {
         if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
                 "a game ends with a {} in {plies} for the mover; in a table by rank only the last to move wins",
                 outcome.name()
             );
-            let what = Hinted::new(what, "use --index keys");
-            return Err(GraphError::Unfit { game: self.game.name(), what });
+            let what = Error::new(what, "use --index keys");
+            return Err(unfit(self.game, what));
         }
         for (layer, counts) in found.layers {
             counts_of(&mut self.state.layers, layer).add(&counts);

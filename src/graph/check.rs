@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::by_block::{DerivedMoves, Deriver, Layer, Numbered};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
+use crate::error::Error;
 use crate::parallel::{self, Spare};
 use crate::rules::Rules;
-use crate::table::{Memory, Table, TableError};
+use crate::table::{Memory, Table};
 
 /// Arrays to check if the table has them, in the order of [`LayerChecks::sums`].
 const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets"];
@@ -90,7 +91,7 @@ const OTHER_ARRAYS: [&str; 6] = [
 
 impl Graph {
     /// Maps a table's arrays and compares the checksums of all that solving reads.
-    pub fn open_checked(game: &dyn Rules, table: &Table) -> Result<Graph, TableError> {
+    pub fn open_checked(game: &dyn Rules, table: &Table) -> Result<Graph, Error> {
         let graph = Graph::open(game, table)?;
         for name in OTHER_ARRAYS.iter().filter(|name| table.has_array(name)) {
             table.check_array(name)?;
@@ -110,7 +111,7 @@ impl<'a> LayerChecks<'a> {
     }
 
     /// Checks all layers.
-    pub fn all(graph: &'a Graph, table: &'a Table) -> Result<(), TableError> {
+    pub fn all(graph: &'a Graph, table: &'a Table) -> Result<(), Error> {
         let mut checks = LayerChecks::new(graph, table, None);
         for rows in graph.layers().rev() {
             let sums = checks.layer(rows)?.check()?;
@@ -120,7 +121,7 @@ impl<'a> LayerChecks<'a> {
     }
 
     /// Opens the layer before the one read last.
-    pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, TableError> {
+    pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, Error> {
         let moves = match self.maker {
             None => MoveSource::Stored,
             Some(Maker::Blocks(deriver, memory)) => MoveSource::Derived(DerivedMoves::new(
@@ -146,7 +147,7 @@ impl<'a> LayerChecks<'a> {
         &mut self,
         (deriver, memory): (&dyn Deriver, &Memory),
         rows: &Range<usize>,
-    ) -> Result<[Arc<Numbered>; 2], TableError> {
+    ) -> Result<[Arc<Numbered>; 2], Error> {
         let Reader { graph, table } = self.reader;
         let before = graph.layers().take_while(|layer| layer.start < rows.start).count();
         let number = graph.first_layer() + before as u32;
@@ -156,7 +157,7 @@ impl<'a> LayerChecks<'a> {
         };
         let Some(layer) = layer else {
             let what = format!("keys of layer {number} differ from its states");
-            let wrong = TableError::damaged(&table.path_of("keys"), what);
+            let wrong = Error::damaged(&table.path_of("keys"), what);
             return Err(self.reader.better_named(wrong));
         };
         let layer = Arc::new((layer, rows.start as u32));
@@ -171,7 +172,7 @@ impl<'a> LayerChecks<'a> {
     }
 
     /// Compares the checksums of all layers with the manifest's.
-    pub fn compare(self) -> Result<(), TableError> {
+    pub fn compare(self) -> Result<(), Error> {
         let Reader { graph, table } = self.reader;
         // `edge_ranges` has checked that all other edges are contiguous.
         let [first, last] = [0, graph.states().max(1) - 1].map(|row| graph.edge_range(row));
@@ -188,19 +189,19 @@ impl<'a> LayerChecks<'a> {
 impl Reader<'_> {
     /// Returns the error of the first array with a wrong checksum, which names the damage better, or else
     /// `wrong`.
-    fn better_named(&self, wrong: TableError) -> TableError {
+    fn better_named(&self, wrong: Error) -> Error {
         let arrays = ARRAYS.iter().filter(|name| self.table.has_array(name));
         let checked = arrays.map(|name| self.table.check_array(name));
         checked.filter_map(Result::err).next().unwrap_or(wrong)
     }
 
-    fn invalid_starts(&self) -> TableError {
+    fn invalid_starts(&self) -> Error {
         let what = "edges overlap or leave gaps";
-        TableError::damaged(&self.table.path_of("edge_starts"), what)
+        Error::damaged(&self.table.path_of("edge_starts"), what)
     }
 
     /// Checks that the edges of some rows of a layer may be followed; returns the rows' checksums.
-    fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, TableError> {
+    fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, Error> {
         let graph = self.graph;
         if !graph.stores_moves() {
             return Ok(self.sums(rows, &[]));
@@ -213,7 +214,7 @@ impl Reader<'_> {
             let own = &targets[ends[0] as usize..ends[1] as usize];
             if !leads_on(graph, row, own, layer, complete) {
                 let what = format!("invalid edges in row {row}");
-                return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
+                return Err(Error::damaged(&self.table.path_of("edge_targets"), what));
             }
         }
         Ok(self.sums(rows, targets))
@@ -238,7 +239,7 @@ impl Reader<'_> {
 
 impl LayerToRead<'_> {
     /// Checks the whole layer without visiting its moves.
-    pub fn check(&self) -> Result<LayerSums, TableError> {
+    pub fn check(&self) -> Result<LayerSums, Error> {
         let (first, check) = (self.rows.start, |rows| self.reader.check(rows, &self.rows));
         let sums = parallel::map_ranges(self.rows.len(), ROWS, &|some| {
             check(first + some.start..first + some.end)
@@ -249,9 +250,9 @@ impl LayerToRead<'_> {
     /// Collects the checksums of the layer's pieces, or returns the first error.
     pub fn sums(
         &self,
-        pieces: impl IntoIterator<Item = Result<Sums, TableError>>,
-    ) -> Result<LayerSums, TableError> {
-        let pieces: Result<Vec<Sums>, TableError> = pieces.into_iter().collect();
+        pieces: impl IntoIterator<Item = Result<Sums, Error>>,
+    ) -> Result<LayerSums, Error> {
+        let pieces: Result<Vec<Sums>, Error> = pieces.into_iter().collect();
         pieces.map(LayerSums).map_err(|wrong| self.reader.better_named(wrong))
     }
 
@@ -270,7 +271,7 @@ impl LayerToRead<'_> {
         &self,
         (number, piece): (usize, &Range<usize>),
         visit: &mut dyn FnMut(&[u32], &[u32]) -> bool,
-    ) -> Result<Sums, TableError> {
+    ) -> Result<Sums, Error> {
         let Reader { graph, table } = self.reader;
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
         let mut offsets = self.spare.take();
@@ -298,7 +299,7 @@ impl LayerToRead<'_> {
         }
         self.reader.check(rows, &self.rows)?;
         let keys = if graph.ranked().is_some() { "reachable" } else { "keys" };
-        Err(TableError::damaged(&table.path_of(keys), "a move leads out of the table"))
+        Err(Error::damaged(&table.path_of(keys), "a move leads out of the table"))
     }
 
     /// Returns `true` if a row without edges may have none.

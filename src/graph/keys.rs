@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::UNFIT;
 use super::code::{self, Code, Coding};
 use super::stored_key::{StoredKey, WideKey};
+use crate::error::Error;
 use crate::parallel;
 use crate::rules::{Orientations, Rules};
-use crate::table::{Array, BLOCK, Packed, Table, TableError};
+use crate::table::{Array, BLOCK, Packed, Table};
 
 /// Keys of a table, of one or two words each.
 pub enum Keys {
@@ -34,12 +35,12 @@ pub trait KeysElsewhere: Send + Sync {
     fn orientations(&self, row: usize) -> Option<Orientations>;
 
     /// Checks all stored data.
-    fn check(&self) -> Result<(), TableError>;
+    fn check(&self) -> Result<(), Error>;
 }
 
 impl Keys {
     /// Maps the keys of a table; fails unless there are `rows` of them.
-    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Keys, TableError> {
+    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Keys, Error> {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
             (Keys::Packed(keys), rows)
@@ -138,7 +139,7 @@ impl Keys {
     }
 
     /// Checks properties that reads of single rows do not.
-    pub(super) fn check_whole(&self) -> Result<(), TableError> {
+    pub(super) fn check_whole(&self) -> Result<(), Error> {
         match self {
             Keys::Narrow(_) | Keys::Wide(_) => Ok(()),
             Keys::Packed(keys) => {
@@ -163,7 +164,7 @@ pub struct PackedKeys {
 type CodeBlock = (usize, Arc<[Code]>);
 
 impl PackedKeys {
-    fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
+    fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<PackedKeys, Error> {
         let firsts = table.array::<[u64; 2]>("packed_firsts")?;
         let blocks = rows.div_ceil(BLOCK);
         if firsts.len() != blocks {
@@ -173,7 +174,7 @@ impl PackedKeys {
         Ok(PackedKeys { coding: Coding::of(game), firsts, codes, rows })
     }
 
-    fn block(&self, block: usize) -> Result<Arc<[Code]>, TableError> {
+    fn block(&self, block: usize) -> Result<Arc<[Code]>, Error> {
         let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
         let unpack = |bytes: &[u8]| code::decode(*self.firsts.get(block)?, rows, bytes);
         self.codes.block(block, code::most_bytes(rows), unpack)

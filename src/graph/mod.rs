@@ -35,8 +35,7 @@ mod sort;
 mod stored_key;
 mod view;
 
-use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::Path;
 
 #[doc(hidden)]
 pub use build::{AssembledLayer, assemble};
@@ -51,7 +50,7 @@ pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
 #[doc(hidden)]
 pub use keys::{Keys, KeysElsewhere};
 #[doc(hidden)]
-pub use pack::{PackError, check_packable, is_packed_of, pack};
+pub use pack::{check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 #[doc(hidden)]
 pub use ranked::ones_of;
@@ -60,8 +59,8 @@ pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
 #[doc(hidden)]
 pub use view::{Finder, Graph, RowMove, RowPiece, TerminalScores};
 
-use crate::hint::{Hint, Hinted, Kind};
-use crate::table::TableError;
+use crate::error::Error;
+use crate::rules::Rules;
 
 /// Fault of arrays whose lengths contradict each other.
 const UNFIT: &str = "arrays of inconsistent lengths";
@@ -95,94 +94,31 @@ impl StateKind {
     }
 }
 
-/// Invalid enumeration request, or a table that does not match it.
-#[derive(Debug, thiserror::Error)]
-pub enum GraphError {
-    /// Failure to read or write a table's files.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Directory of the table occupied by a table with another identity.
-    #[error("{} contains a table other than {name}", dir.display())]
-    OtherTable {
-        /// Default name of the requested table.
-        name: String,
-        /// Directory of the other table.
-        dir: PathBuf,
-    },
-    /// Plan without roots.
-    #[error("no root: expected at least one position to enumerate from")]
-    NoRoot,
-    /// Roots in different layers.
-    #[error("roots in different layers")]
-    MixedRoots,
-    /// Bound below the number of states that the roots need.
-    #[error("invalid --max-states: expected at least {states}, the number of roots")]
-    NoRoom {
-        /// Number of states in the roots' layer.
-        states: u64,
-    },
-    /// Index by rank for a game or a plan without ranks.
-    #[error("--index rank does not apply to {game}: expected a game with ranks, whole and folded")]
-    NoRanks {
-        /// Name of the game.
-        game: String,
-    },
-    /// Derived moves for a game or a plan without blocks.
-    #[error(
-        "--transitions derived does not apply to {game}: expected Othello on up to 32 squares, without --max-depth and --max-states"
-    )]
-    NoBlocks {
-        /// Name of the game.
-        game: String,
-    },
-    /// More moves in a layer than fit their numbers.
-    #[error("layer {layer} has at least {moves} moves; the limit is 2^32 per layer")]
-    TooManyMoves {
-        /// Number of the layer; a ply in games with cycles.
-        layer: u32,
-        /// Number of moves found.
-        moves: u64,
-    },
-    /// Game that this version cannot enumerate with the given options.
-    #[error("{game} cannot be enumerated: {what}")]
-    Unfit {
-        /// Name of the game.
-        game: String,
-        /// Reason, with a hint.
-        what: Hinted,
-    },
-    /// More states than ids.
-    #[error("{states} states exceed the limit of 2^32")]
-    TooManyStates {
-        /// Number of states.
-        states: u64,
-    },
+const BOUND: &str = "bound the enumeration with --max-depth or --max-states";
+
+/// Returns the error for a place that contains a table other than the one of a name.
+fn other_table(name: &str, dir: &Path) -> Error {
+    let what = format!("{} contains a table other than {name}", dir.display());
+    Error::new(what, "choose another --name or --tables, or see 'solver list'")
 }
 
-impl Hint for GraphError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        let hint = match self {
-            GraphError::Table(error) => return error.hint(),
-            GraphError::Unfit { what, .. } => return what.hint(),
-            GraphError::OtherTable { .. } => {
-                "choose another --name or --tables, or see 'solver list'"
-            }
-            GraphError::MixedRoots => "enumerate each separately",
-            GraphError::TooManyMoves { .. } | GraphError::TooManyStates { .. } => {
-                "bound the enumeration with --max-depth or --max-states"
-            }
-            GraphError::NoRoot
-            | GraphError::NoRoom { .. }
-            | GraphError::NoRanks { .. }
-            | GraphError::NoBlocks { .. } => return None,
-        };
-        Some(hint.into())
-    }
+/// Returns the error for a plan without roots.
+fn no_root() -> Error {
+    "no root: expected at least one position to enumerate from".into()
+}
 
-    fn kind(&self) -> Kind {
-        match self {
-            GraphError::Table(error) => error.kind(),
-            _ => Kind::Input,
-        }
-    }
+/// Returns the error for a layer (a ply in games with cycles) that has more moves than fit their numbers.
+fn too_many_moves(layer: u32, moves: u64) -> Error {
+    let what = format!("layer {layer} has at least {moves} moves; the limit is 2^32 per layer");
+    Error::new(what, BOUND)
+}
+
+/// Returns the error for more states than fit their numbers.
+fn too_many_states(states: u64) -> Error {
+    Error::new(format!("{states} states exceed the limit of 2^32"), BOUND)
+}
+
+/// Returns the error for a game that cannot be enumerated with the given options.
+fn unfit(game: &dyn Rules, why: impl Into<Error>) -> Error {
+    why.into().map(|why| format!("{} cannot be enumerated: {why}", game.name()))
 }

@@ -1,71 +1,36 @@
 //! Packing of solved tables into compressed blocks.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
-use crate::hint::{Hint, Kind};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::rules::{Orientations, Rules};
 use crate::table::{
-    BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, TableError, blocks_of, planes,
-    write_blocks,
+    BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, blocks_of, planes, write_blocks,
 };
 
-/// Table that cannot be packed.
-#[derive(Debug, thiserror::Error)]
-pub enum PackError {
-    /// Failure to read or write a table's files.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Table that is packed already.
-    #[error("{0} is packed already")]
-    Already(String),
-    /// Incomplete table: moves that were not followed cannot be derived from the rules.
-    #[error("cannot pack {0}: it is bounded, and packed tables store complete games only")]
-    Incomplete(String),
-    /// Table without a solution.
-    #[error("{0} is not solved")]
-    NotSolved(String),
-    /// Table with bounds instead of values, which take several columns.
-    #[error("{0} has unproven values")]
-    NotProven(String),
-}
-
-impl Hint for PackError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            PackError::Table(error) => error.hint(),
-            PackError::Already(_) | PackError::Incomplete(_) => None,
-            PackError::NotSolved(name) => {
-                Some(format!("run 'solver value-iterate {name}' first").into())
-            }
-            PackError::NotProven(_) => {
-                Some("packed tables cannot store bounds: solve it with another --repetition".into())
-            }
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            PackError::Table(error) => error.kind(),
-            _ => Kind::Input,
-        }
-    }
-}
-
 /// Checks that a table is complete, solved, proven and not packed yet.
-pub fn check_packable(table: &Table) -> Result<(), PackError> {
+pub fn check_packable(table: &Table) -> Result<(), Error> {
     let (name, manifest) = (table.name(), table.manifest());
-    match manifest.solution {
-        _ if manifest.is_packed() => Err(PackError::Already(name)),
-        _ if !manifest.complete => Err(PackError::Incomplete(name)),
-        None => Err(PackError::NotSolved(name)),
-        Some(_) if manifest.has_bounds() => Err(PackError::NotProven(name)),
-        Some(_) => Ok(()),
-    }
+    Err(match manifest.solution {
+        _ if manifest.is_packed() => format!("{name} is packed already").into(),
+        _ if !manifest.complete => format!(
+            "cannot pack {name}: it is bounded, and packed tables store complete games only"
+        )
+        .into(),
+        None => {
+            let hint = format!("run 'solver value-iterate {name}' first");
+            Error::new(format!("{name} is not solved"), hint)
+        }
+        Some(_) if manifest.has_bounds() => Error::new(
+            format!("{name} has unproven values"),
+            "packed tables cannot store bounds: solve it with another --repetition",
+        ),
+        Some(_) => return Ok(()),
+    })
 }
 
 /// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path.
@@ -76,7 +41,7 @@ pub fn pack(
     place: &Path,
     distances: bool,
     progress: &dyn Progress,
-) -> Result<PathBuf, PackError> {
+) -> Result<PathBuf, Error> {
     check_packable(table)?;
     let from = table.manifest();
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
@@ -101,7 +66,7 @@ pub fn pack(
     }
     table.check_read()?;
     let manifest = manifest_of(from, draft.has("packed_distance"));
-    Ok(draft.commit(manifest)?)
+    draft.commit(manifest)
 }
 
 /// Returns the manifest of a packed table without its arrays.
@@ -136,7 +101,7 @@ fn pack_column<T: Element>(
     name: &'static str,
     column: &[T],
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     let blocks = blocks_of(column.len());
     let of = |block: usize| planes(&column[block * BLOCK..column.len().min((block + 1) * BLOCK)]);
     write_blocks(draft, name, blocks.len(), &of, progress)
@@ -147,7 +112,7 @@ fn pack_keys(
     draft: &mut Draft,
     graph: &Graph,
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     let (coding, rows) = (Coding::of(game), graph.states());
     let code = |row: usize| coding.code(graph.keys().get(row).unwrap_or(0));
     draft.grow::<u64>("layer_offsets", false, None)?;
@@ -172,11 +137,7 @@ fn pack_keys(
     Ok(())
 }
 
-fn pack_ranks(
-    draft: &mut Draft,
-    ranks: &Ranked,
-    progress: &dyn Progress,
-) -> Result<(), TableError> {
+fn pack_ranks(draft: &mut Draft, ranks: &Ranked, progress: &dyn Progress) -> Result<(), Error> {
     draft.grow::<u32>("packed_counts", false, None)?;
     const WORDS: usize = PACKED_BLOCK / 64;
     let every = PACKED_BLOCK / ranked::BLOCK;

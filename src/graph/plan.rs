@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::GraphError;
 use super::code::has_blocks;
-use crate::hint::Hint;
-use crate::rules::{AnyPosition, ExpectedStates, NotationError, Position, Rules};
+use crate::error::Error;
+use crate::graph::{no_root, unfit};
+use crate::rules::{AnyPosition, ExpectedStates, Position, Rules};
 use crate::table::{
-    CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
-    fits_memory,
+    CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, check_name, fits_disk, fits_memory,
 };
 
 /// Maximum number of a game's actions: rows store their number of moves in two bytes.
@@ -51,7 +50,7 @@ pub struct Plan {
 }
 
 /// Parses one position per line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
-pub fn read_roots(game: &dyn Rules, text: &str) -> Result<Vec<AnyPosition>, NotationError> {
+pub fn read_roots(game: &dyn Rules, text: &str) -> Result<Vec<AnyPosition>, Error> {
     let (mut roots, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -66,7 +65,7 @@ pub fn read_roots(game: &dyn Rules, text: &str) -> Result<Vec<AnyPosition>, Nota
         }
     }
     match roots.is_empty() {
-        true => Err(NotationError::new("no position found").with_hint("expected one per line")),
+        true => Err(Error::new("no position found", "expected one per line")),
         false => Ok(roots),
     }
 }
@@ -118,7 +117,7 @@ impl Plan {
     }
 
     /// Reconstructs the plan of a table. Fails unless the rules give the plan the table's identity.
-    pub fn of(game: &dyn Rules, table: &Table) -> Result<Plan, TableError> {
+    pub fn of(game: &dyn Rules, table: &Table) -> Result<Plan, Error> {
         let identity = &table.manifest().identity;
         let damaged = |what: String| table.damaged_manifest(what);
         let start = game.start();
@@ -182,28 +181,37 @@ impl Plan {
     }
 
     /// Checks that the game can be enumerated with this plan.
-    pub(super) fn check(&self, game: &dyn Rules) -> Result<(), GraphError> {
+    pub(super) fn check(&self, game: &dyn Rules) -> Result<(), Error> {
         if let Some(name) = &self.name {
             check_name(name)?;
         }
-        let first = self.roots.first().ok_or(GraphError::NoRoot)?;
+        let first = self.roots.first().ok_or_else(no_root)?;
         let layer = game.layer(&first.state);
         if self.roots.iter().any(|root| game.layer(&root.state) != layer) {
-            return Err(GraphError::MixedRoots);
+            return Err(Error::new("roots in different layers", "enumerate each separately"));
         }
         if game.action_count() > MOST_ACTIONS {
-            let what = format!("more than {MOST_ACTIONS} actions").into();
-            return Err(GraphError::Unfit { game: game.name(), what });
+            return Err(unfit(game, format!("more than {MOST_ACTIONS} actions")));
         }
         if self.index == Index::Rank && !(has_ranks(game) && self.is_whole()) {
-            return Err(GraphError::NoRanks { game: game.name() });
+            let what = format!(
+                "--index rank does not apply to {}: expected a game with ranks, whole and folded",
+                game.name()
+            );
+            return Err(what.into());
         }
         if self.derived && !self.has_blocks(game) {
-            return Err(GraphError::NoBlocks { game: game.name() });
+            let what = format!(
+                "--transitions derived does not apply to {}: expected Othello on up to 32 squares, without --max-depth and --max-states",
+                game.name()
+            );
+            return Err(what.into());
         }
         let states = self.first_states(game);
         if self.max_states.is_some_and(|most| states > most) {
-            return Err(GraphError::NoRoom { states });
+            let what =
+                format!("invalid --max-states: expected at least {states}, the number of roots");
+            return Err(what.into());
         }
         Ok(())
     }

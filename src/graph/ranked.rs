@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
+use crate::error::Error;
 use crate::parallel;
 use crate::rules::{Address, Empties, End, Outcome, RankedMoves, Rules};
-use crate::table::{Array, Damage, Packed, Table, TableError, of_planes};
+use crate::table::{Array, Damage, Packed, Table, of_planes};
 
 /// Ranks that one count covers: a cache line of the bitmap.
 pub(super) const BLOCK: usize = 512;
@@ -39,7 +40,7 @@ enum RankBits {
 
 impl Ranked {
     /// Maps the ranks of a table with `rows` rows.
-    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Ranked, TableError> {
+    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Ranked, Error> {
         let ranks = game.rank_count().unwrap_or(0) as usize;
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
@@ -49,7 +50,7 @@ impl Ranked {
             let bits = table.array::<u64>("reachable")?;
             if bits.len() != ranks.div_ceil(64) {
                 let what = "number of bits differs from the game's ranks";
-                return Err(TableError::damaged(bits.path(), what));
+                return Err(Error::damaged(bits.path(), what));
             }
             (RankBits::Mapped(bits), table.array::<u32>("rank_counts")?, BLOCK)
         };
@@ -66,8 +67,8 @@ impl Ranked {
         if fits { Ok(ranked) } else { Err(ranked.damaged()) }
     }
 
-    fn damaged(&self) -> TableError {
-        TableError::damaged(self.counts.path(), "counts differ from the bits")
+    fn damaged(&self) -> Error {
+        Error::damaged(self.counts.path(), "counts differ from the bits")
     }
 
     /// Returns the number of rows.
@@ -108,7 +109,7 @@ impl Ranked {
         &self,
         unit: usize,
         read: impl FnOnce(&[u64], &[u64], Range<usize>) -> T,
-    ) -> Result<T, TableError> {
+    ) -> Result<T, Error> {
         let rows = self.rows_of(unit);
         let ones = |words: &[u64]| words.iter().map(|w| w.count_ones() as usize).sum::<usize>();
         match &self.bits {
@@ -184,15 +185,13 @@ impl Ranked {
     }
 
     /// Checks that all bits belong to ranks and agree with the counts.
-    pub fn check_whole(&self) -> Result<(), TableError> {
+    pub fn check_whole(&self) -> Result<(), Error> {
         let beyond = (self.ranks % 64) as u32;
         let check = |mut units: Range<usize>| {
             units.try_for_each(|unit| {
                 let last = self.read(unit, |words, _, _| words.last().copied().unwrap_or(0))?;
                 match unit + 1 == self.counts.len() && beyond > 0 && last >> beyond != 0 {
-                    true => {
-                        Err(TableError::damaged(self.path(), "a bit lies beyond the game's ranks"))
-                    }
+                    true => Err(Error::damaged(self.path(), "a bit lies beyond the game's ranks")),
                     false => Ok(()),
                 }
             })

@@ -9,12 +9,13 @@ use std::path::Path;
 use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
+use crate::error::Error;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::rules::{
     Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing,
 };
-use crate::table::{Array, BLOCK, Counts, Damage, Ints, Manifest, PackedColumn, Table, TableError};
+use crate::table::{Array, BLOCK, Counts, Damage, Ints, Manifest, PackedColumn, Table};
 
 /// Move of a row and the row it leads to; `None` if the move was not followed.
 pub type RowMove = (Action, Option<u32>);
@@ -88,7 +89,7 @@ struct StoredArrays {
 
 impl Graph {
     /// Maps a table's arrays without reading their payload.
-    pub fn open(game: &dyn Rules, table: &Table) -> Result<Graph, TableError> {
+    pub fn open(game: &dyn Rules, table: &Table) -> Result<Graph, Error> {
         let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
         let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
         let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
@@ -370,7 +371,7 @@ impl Graph {
     }
 
     /// Checks the stored rows as a whole.
-    pub fn check_whole(&self, table: &Table) -> Result<(), TableError> {
+    pub fn check_whole(&self, table: &Table) -> Result<(), Error> {
         if let Some(OrientationSets::Packed(sets)) = &self.orientations {
             let blocks = self.states.div_ceil(BLOCK);
             parallel::try_map(blocks, &|block| sets.block(block).map(drop))?;

@@ -2,8 +2,8 @@
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
-use crate::hint::Hinted;
-use crate::rules::{Action, Game, MoveSquares, NotationError, Position, Side};
+use crate::error::Error;
+use crate::rules::{Action, Game, MoveSquares, Position, Side};
 
 /// Names an action: its square, `pass`, or its number.
 pub(super) fn action_name<G: Game>(game: &G, side: Side, action: Action) -> String {
@@ -43,7 +43,7 @@ pub(super) fn parse_line<G: Game>(
     game: &G,
     text: &str,
     from: &Position<G::State>,
-) -> Result<Vec<Position<G::State>>, NotationError> {
+) -> Result<Vec<Position<G::State>>, Error> {
     let words: Vec<&str> = text.split_whitespace().collect();
     if let [] | ["start"] = words[..] {
         return Ok(vec![*from]);
@@ -59,15 +59,13 @@ pub(super) fn parse_line<G: Game>(
             .filter(|&key| key <= game.facts().most_key())
             .and_then(|key| game.state(key));
         let state = state.ok_or_else(|| {
-            NotationError::new(format!(
-                "invalid key `{key}`: expected hexadecimal digits of a state"
-            ))
+            Error::from(format!("invalid key `{key}`: expected hexadecimal digits of a state"))
         })?;
         let position = Position { state, side };
         return match other_mover(game, &position) {
             Some(mover) => {
                 let mover = game.side_name(mover);
-                Err(NotationError::new(format!("in the state `{key}` {mover} is to move")))
+                Err(Error::from(format!("in the state `{key}` {mover} is to move")))
             }
             None => Ok(vec![position]),
         };
@@ -88,13 +86,13 @@ pub(super) fn parse_line<G: Game>(
         let action = actions.iter().find(|action| named(action)).ok_or_else(|| {
             let legal: Vec<String> =
                 actions.iter().map(|&a| game.action_name(position.side, a)).collect();
-            NotationError::new(match legal.is_empty() {
+            match legal.is_empty() {
                 true => format!("illegal move `{word}`: the game is over").into(),
-                false => Hinted::new(
+                false => Error::new(
                     format!("illegal move `{word}`"),
                     format!("legal moves: {}", legal.join(" ")),
                 ),
-            })
+            }
         })?;
         line.push(game.advance(&position, *action));
     }

@@ -44,7 +44,6 @@ pub mod symmetry;
 mod types;
 mod words;
 
-use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ pub use types::{
 #[doc(hidden)]
 pub use words::{FoldedWords, StateWords};
 
-use crate::hint::{Hint, Hinted};
+use crate::error::Error;
 
 /// Canonical key of a state and the symmetries that lead to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -619,7 +618,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         &self,
         text: &str,
         from: &Position<Self::State>,
-    ) -> Result<Vec<Position<Self::State>>, NotationError> {
+    ) -> Result<Vec<Position<Self::State>>, Error> {
         default_notation::parse_line(self, text, from)
     }
 
@@ -629,7 +628,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         &self,
         text: &str,
         from: &Position<Self::State>,
-    ) -> Result<Position<Self::State>, NotationError> {
+    ) -> Result<Position<Self::State>, Error> {
         let positions = self.parse_line(text, from)?;
         Ok(positions.last().copied().unwrap_or(*from))
     }
@@ -658,32 +657,4 @@ pub trait RankedMoves: Sync {
 
     /// Appends the same ranks as [`Game::predecessors`].
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>);
-}
-
-/// Invalid text of a position, a move or a transcript.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotationError(Hinted);
-
-impl NotationError {
-    /// Makes an error from a one-line message of what is wrong and where.
-    pub fn new(what: impl Into<Hinted>) -> NotationError {
-        NotationError(what.into())
-    }
-
-    /// Adds advice on what would be valid.
-    pub fn with_hint(self, hint: impl Into<String>) -> NotationError {
-        NotationError(self.0.with_hint(hint))
-    }
-
-    /// Rewords the message with `wrap`, for example to prepend `line 3: `.
-    pub fn map(self, wrap: impl FnOnce(String) -> String) -> NotationError {
-        NotationError(self.0.map(wrap))
-    }
-}
-
-impl Hint for NotationError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        self.0.hint()
-    }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::error::Error;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -25,9 +26,9 @@ use std::sync::Arc;
 use super::perft::{Finished, perft_shared};
 use super::{
     Action, BoardLayout, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group,
-    Mobility, MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position,
-    RankedMoves, Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits,
-    SearchOptions, Side, Symmetry, words_of_key,
+    Mobility, MoveSquares, Outcome, PieceKind, PlainSearch, PlaneKinds, Position, RankedMoves,
+    Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, Side,
+    Symmetry, words_of_key,
 };
 
 /// State of some game, stored as the two words of its key; only that game makes it.
@@ -189,7 +190,7 @@ rules! {
     fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {
         game.written(&this.unpack_position(position))
     }
-    fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+    fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, Error> {
         let line = game.parse_line(text, &this.unpack_position(from))?;
         Ok(line.iter().map(|position| this.pack_position(position)).collect())
     }
@@ -215,7 +216,7 @@ rules! {
     fn notation(position: &AnyPosition) -> String {
         game.notation(&this.unpack_position(position))
     }
-    fn parse_position(text: &str, from: &AnyPosition) -> Result<AnyPosition, NotationError> {
+    fn parse_position(text: &str, from: &AnyPosition) -> Result<AnyPosition, Error> {
         let read = game.parse_position(text, &this.unpack_position(from))?;
         Ok(this.pack_position(&read))
     }

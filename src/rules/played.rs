@@ -10,10 +10,11 @@
 //! // White has given check with every move.
 //! let end = played.end(&*game).unwrap();
 //! assert_eq!((end.reason, end.outcome), (EndReason::PerpetualCheck, Outcome::Loss));
-//! # Ok::<(), yomikiri::rules::NotationError>(())
+//! # Ok::<(), yomikiri::rules::Error>(())
 //! ```
 
-use super::{Action, AnyPosition, NotationError, Outcome, Position, Repetition, Rules, Side};
+use super::{Action, AnyPosition, Outcome, Position, Repetition, Rules, Side};
+use crate::error::Error;
 
 /// Reason why a played game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,23 +72,22 @@ impl PlayedGame {
     }
 
     /// Plays moves written as text. Fails without playing any if one is illegal or follows the end of the game.
-    pub fn play_text(&mut self, game: &dyn Rules, text: &str) -> Result<(), NotationError> {
+    pub fn play_text(&mut self, game: &dyn Rules, text: &str) -> Result<(), Error> {
         let line = game.parse_line(text, &self.position)?;
         let mut played = self.clone();
         if line.first() != Some(&self.position) || line.len() < 2 {
-            return Err(NotationError::new(format!("invalid move `{text}`")));
+            return Err(Error::from(format!("invalid move `{text}`")));
         }
         for next in &line[1..] {
             if let Some(words) = played.end_in_words(game) {
                 let (count, plies) = (played.moves.len() - self.moves.len(), line.len() - 1);
                 let what = format!("the game is over after {count} plies of {plies}: {words}");
-                return Err(NotationError::new(what));
+                return Err(Error::from(what));
             }
             let before = played.position;
             let leads = |action: &Action| game.advance(&before, *action) == *next;
             let action = game.actions(&before.state).into_iter().find(leads);
-            let action =
-                action.ok_or_else(|| NotationError::new(format!("invalid move `{text}`")))?;
+            let action = action.ok_or_else(|| Error::from(format!("invalid move `{text}`")))?;
             played.play(game, action);
         }
         *self = played;

@@ -8,7 +8,8 @@ use bytemuck::Pod;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use crate::table::{Scratch, SweepRecord, Table, TableError, crc32};
+use crate::error::Error;
+use crate::table::{Scratch, SweepRecord, Table, crc32};
 
 /// Place of the checkpoints of a run.
 pub(super) struct Checkpoint {
@@ -97,7 +98,7 @@ impl Checkpoint {
         file: u8,
         from: usize,
         values: &[T],
-    ) -> Result<CheckpointPiece, TableError> {
+    ) -> Result<CheckpointPiece, Error> {
         let bytes: &[u8] = bytemuck::cast_slice(values);
         self.scratch.write_at(&name_of(file), (from * size_of::<T>()) as u64, bytes)?;
         Ok(CheckpointPiece { file, from, to: from + values.len(), crc32: crc32(bytes) })
@@ -109,7 +110,7 @@ impl Checkpoint {
         sweeps: &[SweepRecord],
         pieces: &[CheckpointPiece],
         place: P,
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         let (identity, sweeps) = (self.identity.clone(), sweeps.to_vec());
         self.scratch.save(&Saved { identity, sweeps, pieces: pieces.to_vec(), place })?;
         let unused = [0, 1].into_iter().filter(|&file| pieces.iter().all(|p| p.file != file));
@@ -125,7 +126,7 @@ impl Checkpoint {
         values: impl Fn(Range<usize>) -> Vec<T>,
         sweeps: &[SweepRecord],
         place: P,
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         let started = Instant::now();
         let last = self.state::<IgnoredAny>().and_then(|saved| saved.pieces.first().copied());
         let file = last.map_or(0, |piece| 1 - piece.file.min(1));

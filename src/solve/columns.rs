@@ -12,16 +12,16 @@
 
 use std::ops::Range;
 
-use super::SweepError;
 use super::options::Method;
 use super::value::{Prospect, SweepOrder, Value};
+use crate::error::Error;
 use crate::graph::ENDLESS;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::rules::{Empties, Outcome, Repetition, Score};
 use crate::table::{
     Array, DISCOUNTED_COLUMN, Discounted, Element, Manifest, NewColumn, PackedColumn, RootValue,
-    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,
+    SOLUTION_COLUMNS, Solution, SweepRecord, Table, Written,
 };
 
 /// Function that returns the values of some rows.
@@ -100,10 +100,13 @@ fn install_values(
     rows: usize,
     values: &SomeValues<'_>,
     form: Form,
-) -> Result<(), SweepError> {
+) -> Result<(), Error> {
     let longest = longest_of(rows, values);
     if longest >= Prospect::MAX_DISTANCE {
-        return Err(SweepError::TooLong);
+        let most = Prospect::MAX_DISTANCE;
+        return Err(
+            format!("a game lasts {most} plies or more, beyond the limit of a table").into()
+        );
     }
     let (columns, encoders): (Vec<NewColumn>, Vec<Encode>) =
         columns_of(form, longest).into_iter().unzip();
@@ -125,7 +128,7 @@ fn install_values(
             whole.iter_mut().zip(bytes).for_each(|(whole, bytes)| whole.extend(bytes));
             proven.iter_mut().zip(counts).for_each(|(all, some): (&mut u64, u64)| *all += some);
         }
-        Ok::<_, TableError>(whole)
+        Ok::<_, Error>(whole)
     };
     let written = table.write_columns(&columns, rows, &mut fill)?;
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
@@ -139,10 +142,10 @@ fn install_values(
         }
     };
     solution.roots = table.manifest().root_ids.iter().map(root).collect();
-    Ok(install(table, written, solution)?)
+    install(table, written, solution)
 }
 
-fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Result<(), TableError> {
+fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Result<(), Error> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
         SOLUTION_COLUMNS.iter().for_each(|&name| {
@@ -158,7 +161,7 @@ pub(super) fn install_exact<T: SweepOrder>(
     method: &Method,
     kept: &[T],
     sweeps: &[SweepRecord],
-) -> Result<(), SweepError> {
+) -> Result<(), Error> {
     let form = Form { has_scores: method.has_scores, has_bounds: false, is_ranked: false };
     let exact = |rows: Range<usize>| -> Vec<Value> {
         kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
@@ -172,7 +175,7 @@ pub(super) fn install_intervals(
     method: &Method,
     values: &[Value],
     sweeps: &[SweepRecord],
-) -> Result<(), SweepError> {
+) -> Result<(), Error> {
     let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
     let has_bounds = method.layered || parallel::find_map(values.len(), is_open).is_some();
     let form = Form { has_scores: method.has_scores, has_bounds, is_ranked: false };
@@ -186,7 +189,7 @@ pub(super) fn install_ranked(
     method: &Method,
     distance: &[u8],
     sweeps: &[SweepRecord],
-) -> Result<(), SweepError> {
+) -> Result<(), Error> {
     let some = |rows: Range<usize>| -> Vec<Value> {
         let plies = |&distance: &u8| Some(u16::from(distance)).filter(|_| distance != ENDLESS);
         let distances = distance[rows].iter().map(plies);
@@ -202,7 +205,7 @@ pub(super) fn install_discounted(
     method: &Method,
     values: &[f32],
     sweeps: &[SweepRecord],
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     let roots = table.manifest().root_ids.iter().map(|&id| values[id as usize]).collect();
     let discounted = Discounted {
         discount: method.discount.unwrap_or(1.0),
@@ -212,7 +215,7 @@ pub(super) fn install_discounted(
         sweeps: sweeps.to_vec(),
         roots,
     };
-    let mut fill = |rows| Ok::<_, TableError>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
+    let mut fill = |rows| Ok::<_, Error>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
     let column = [NewColumn::of::<f32>(DISCOUNTED_COLUMN)];
     let written = table.write_columns(&column, values.len(), &mut fill)?;
     table.install(
@@ -247,7 +250,7 @@ enum Column<T> {
 
 impl<T: Element> Column<T> {
     /// Maps the column of an array, comparing its checksum if `checked`.
-    fn open(table: &Table, name: &str, checked: bool) -> Result<Column<T>, TableError> {
+    fn open(table: &Table, name: &str, checked: bool) -> Result<Column<T>, Error> {
         let rows = table.manifest().counts.table.states as usize;
         if table.manifest().is_packed() {
             let name = format!("packed_{name}");
@@ -285,7 +288,7 @@ enum Distances {
 }
 
 impl Distances {
-    fn open(table: &Table, name: &str, checked: bool) -> Result<Distances, TableError> {
+    fn open(table: &Table, name: &str, checked: bool) -> Result<Distances, Error> {
         let manifest = table.manifest();
         let entries = if manifest.is_packed() { &manifest.packed } else { &manifest.arrays };
         Ok(match entries.get(name).is_some_and(|entry| entry.dtype == u8::DESCR) {
@@ -325,7 +328,7 @@ impl Prospects {
         table: &Table,
         [score, distance]: [&str; 2],
         checked: bool,
-    ) -> Result<Prospects, TableError> {
+    ) -> Result<Prospects, Error> {
         Ok(Prospects {
             score: Column::open(table, score, checked)?,
             distance: Distances::open(table, distance, checked)?,
@@ -367,7 +370,7 @@ impl std::fmt::Debug for Elsewhere {
 }
 
 impl ValueColumns {
-    fn open(table: &Table, checked: bool) -> Result<ValueColumns, TableError> {
+    fn open(table: &Table, checked: bool) -> Result<ValueColumns, Error> {
         let manifest = table.manifest();
         let has = |name: &str| match manifest.is_packed() {
             true => manifest.arrays.contains_key(&format!("packed_{name}")),
@@ -403,7 +406,7 @@ pub struct Values {
 
 impl Values {
     /// Maps the columns, comparing checksums if `checked`; returns `None` if the table is not solved.
-    pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, TableError> {
+    pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, Error> {
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| table.damaged_manifest(what);

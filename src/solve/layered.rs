@@ -12,14 +12,14 @@ use super::options::{Method, RowOrder};
 use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, SweepOrder};
-use super::{SweepError, SweepLog, columns};
+use super::{SweepLog, columns};
+use crate::error::Error;
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
-use crate::hint::Hinted;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::rules::{Rules, Score};
-use crate::table::{Buffer, Memory, SweepRecord, Table, TableError};
+use crate::table::{Buffer, Memory, SweepRecord, Table};
 
 /// Layered game's table that is being solved.
 pub(super) struct Layered<'a> {
@@ -37,7 +37,7 @@ impl Layered<'_> {
         game: &dyn Rules,
         table: &mut Table,
         log: &mut SweepLog<'_>,
-    ) -> Result<bool, SweepError> {
+    ) -> Result<bool, Error> {
         let Layered { graph, method, .. } = *self;
         let in_blocks = !graph.stores_moves() && graph.ranked().is_none();
         let deriver = in_blocks.then(|| deriver(game));
@@ -52,10 +52,10 @@ impl Layered<'_> {
         if maker.is_some() && method.order != RowOrder::Topological {
             let (option, name) = (method.order.option(), table.name());
             let stored = if in_blocks { "--transitions stored" } else { "--index keys" };
-            return Err(SweepError::Options(Hinted::new(
+            return Err(Error::new(
                 format!("{option} needs stored moves, which {name} does not have"),
                 format!("leave the option out, or enumerate with {stored}"),
-            )));
+            ));
         }
         let terminal = graph.terminal_scores(game, method.empties);
         let leaves = Leaves { graph, terminal: &terminal };
@@ -87,7 +87,7 @@ impl Layered<'_> {
         maker: Option<Maker<'_>>,
         leaves: Leaves<'_>,
         log: &mut SweepLog<'_>,
-    ) -> Result<bool, SweepError> {
+    ) -> Result<bool, Error> {
         let (backup, level) = (ExactBackup::<T>::new(leaves), T::of(level()));
         let (values, resumed) = self.find(table, maker, &backup, level, log)?;
         columns::install_exact(table, self.method, &values, &log.sweeps)?;
@@ -102,7 +102,7 @@ impl Layered<'_> {
         backup: &B,
         initial: B::Value,
         log: &mut SweepLog<'_>,
-    ) -> Result<(Buffer<B::Value>, bool), SweepError> {
+    ) -> Result<(Buffer<B::Value>, bool), Error> {
         let Layered { graph, method, memory, progress, .. } = *self;
         let mut values = memory.zeros(graph.states())?;
         values.fill(initial);
@@ -127,7 +127,7 @@ impl Layered<'_> {
         initial: B::Value,
         values: &mut [B::Value],
         log: &mut SweepLog<'_>,
-    ) -> Result<bool, SweepError> {
+    ) -> Result<bool, Error> {
         let (states, mut pieces, mut change) = (values.len(), Vec::new(), Change::NONE);
         let saved = self.checkpoint.load::<_, SweepRecord>(values);
         let from = saved.as_ref().and_then(|saved| saved.first()).unwrap_or(states);
@@ -182,7 +182,7 @@ pub fn install_found(
     game: &dyn Rules,
     table: &mut Table,
     values: &[Prospect],
-) -> Result<(), SweepError> {
+) -> Result<(), Error> {
     let kept: Vec<Prospect> = values.iter().map(|&value| SweepOrder::of(value)).collect();
     let level: Prospect = SweepOrder::of(level());
     let sweep = SweepRecord {
@@ -208,7 +208,7 @@ fn sweep_layer<B: Backup>(
     backup: &B,
     values: &mut [B::Value],
     progress: &dyn Progress,
-) -> Result<(Change, LayerSums), TableError> {
+) -> Result<(Change, LayerSums), Error> {
     let (rows, pieces) = (layer.rows.clone(), layer.pieces());
     let (head, later) = values.split_at_mut(rows.end);
     let (own, later) = (&mut head[rows.start..], &*later);

@@ -40,7 +40,6 @@ mod sweep;
 mod textbook;
 pub mod value;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 pub use columns::Values;
@@ -52,55 +51,17 @@ pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 #[doc(hidden)]
-pub use ranked::RankedError;
 pub use value::{Prospect, Value};
 
 use checkpoint::Checkpoint;
 use layered::Layered;
 use options::Method;
 
+use crate::error::Error;
 use crate::graph::{Graph, RankedGame};
-use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table, TableError};
-
-/// Table that cannot be solved.
-#[derive(Debug, thiserror::Error)]
-pub enum SweepError {
-    /// Failure to read or write a table's files.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Options that are invalid for the table.
-    #[error("{0}")]
-    Options(Hinted),
-    /// Packed table, which has no place for columns.
-    #[error("{0} is packed and cannot be solved again")]
-    Packed(String),
-    /// Distance of [`Prospect::MAX_DISTANCE`] or more.
-    #[error("a game lasts {} plies or more, beyond the limit of a table", Prospect::MAX_DISTANCE)]
-    TooLong,
-}
-
-impl Hint for SweepError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            SweepError::Table(error) => error.hint(),
-            SweepError::Options(what) => what.hint(),
-            SweepError::Packed(_) => {
-                Some("run 'solver enumerate' for a table to solve in another way".into())
-            }
-            SweepError::TooLong => None,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            SweepError::Table(error) => error.kind(),
-            _ => Kind::Input,
-        }
-    }
-}
+use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table};
 
 /// Result of [`solve`].
 #[derive(Clone, Debug, PartialEq)]
@@ -146,13 +107,14 @@ pub fn solve(
     options: &SolveOptions,
     progress: &dyn Progress,
     each: &mut dyn FnMut(usize, &SweepRecord),
-) -> Result<Run, SweepError> {
+) -> Result<Run, Error> {
     if table.manifest().is_packed() {
-        return Err(SweepError::Packed(table.name()));
+        let what = format!("{} is packed and cannot be solved again", table.name());
+        return Err(Error::new(what, "run 'solver enumerate' for a table to solve in another way"));
     }
     if let Some(option) = options.unfit(game) {
         let name = game.name();
-        return Err(SweepError::Options(format!("{option} does not apply to {name}").into()));
+        return Err(format!("{option} does not apply to {name}").into());
     }
     let method = Method::of(game, table, options);
     method.check(table)?;
@@ -176,7 +138,7 @@ pub fn solve(
     let _lock = match table.lock() {
         Ok(lock) => lock,
         // The files are those of a process at work.
-        Err(busy) => return there(table).ok_or(busy.into()),
+        Err(busy) => return there(table).ok_or(busy),
     };
     if let Some(run) = there(table) {
         if checkpoint.remains() {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::SweepError;
-use crate::hint::Hinted;
+use crate::error::Error;
 use crate::rules::{Empties, Repetition, Rules, Score};
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
@@ -124,15 +123,15 @@ impl Method {
     }
 
     /// Fails if the table cannot be solved by this method.
-    pub(super) fn check(&self, table: &Table) -> Result<(), SweepError> {
+    pub(super) fn check(&self, table: &Table) -> Result<(), Error> {
         let complete = table.manifest().complete;
-        let wrong: Hinted = match self.layered {
+        let wrong: Error = match self.layered {
             false => return self.check_cyclic(table),
             true if !(self.theta > 0.0 && self.theta.is_finite()) => {
                 format!("invalid theta {}: expected a finite number above 0", self.theta).into()
             }
             true => match self.discount {
-                None if self.theta >= 1.0 => Hinted::new(
+                None if self.theta >= 1.0 => Error::new(
                     format!(
                         "invalid theta {}: sweeps could stop before the values are exact",
                         self.theta
@@ -144,30 +143,30 @@ impl Method {
                         .into()
                 }
                 Some(_) if !complete => {
-                    Hinted::new("--discount does not apply to a bounded table", COMPLETE)
+                    Error::new("--discount does not apply to a bounded table", COMPLETE)
                 }
-                _ if self.order == RowOrder::Policies && !complete => Hinted::new(
+                _ if self.order == RowOrder::Policies && !complete => Error::new(
                     "--method policy-iteration does not apply to a bounded table",
                     COMPLETE,
                 ),
                 _ => return Ok(()),
             },
         };
-        Err(SweepError::Options(wrong))
+        Err(wrong)
     }
 
-    fn check_cyclic(&self, table: &Table) -> Result<(), SweepError> {
+    fn check_cyclic(&self, table: &Table) -> Result<(), Error> {
         let keeps_sides = table.manifest().identity.sides.is_some();
         if keeps_sides || self.repetition != Repetition::SecondPlayerWins {
             return Ok(());
         }
-        Err(SweepError::Options(Hinted::new(
+        Err(Error::new(
             format!(
                 "--repetition second-player-wins does not apply: the states of {} do not record the side to move",
                 table.name()
             ),
             "expected draw or unknown",
-        )))
+        ))
     }
 
     /// Returns a text that identifies a run; a checkpoint is resumed only if its text is the same.

@@ -16,10 +16,10 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::SweepLog;
 use super::checkpoint::Checkpoint;
-use super::{SweepError, SweepLog};
+use crate::error::Error;
 use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
-use crate::hint::Hinted;
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
@@ -32,39 +32,25 @@ pub(super) const LONGEST: u8 = 200;
 /// Largest number of moves: an undecided state with `n` moves left has the byte `LONGEST + n`.
 const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
 
-/// Game that does not fit the encoding in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RankedError {
-    /// Distance beyond 200 plies, the longest that a byte holds.
-    #[error("a game lasts more than {LONGEST} plies, the limit of tables by rank")]
-    TooLong,
-    /// More moves than a byte can count.
-    #[error("a state has more than {MOST_MOVES} moves, the limit of tables by rank")]
-    TooManyMoves,
-    /// End whose last ply is not the winner's.
-    #[error("a game ends in a way that tables by rank cannot store: {0}")]
-    Ending(String),
-    /// Drawn end, where infinite play is worth something else.
-    #[error("a game ends in a draw, which tables by rank cannot distinguish from infinite play")]
-    Drawn,
-}
-
-impl From<RankedError> for SweepError {
-    fn from(error: RankedError) -> SweepError {
-        let hint = match error {
-            RankedError::Drawn => "leave --repetition out, or enumerate with --index keys",
-            _ => "enumerate with --index keys",
-        };
-        SweepError::Options(Hinted::new(error.to_string(), hint))
-    }
+/// Returns the error for a game that tables by rank cannot store.
+#[cold]
+fn by_keys(what: impl Into<String>) -> Error {
+    Error::new(what, "enumerate with --index keys")
 }
 
 /// Returns the byte of a finished game.
-fn byte_of(end: End, repetition: Repetition) -> Result<u8, RankedError> {
+fn byte_of(end: End, repetition: Repetition) -> Result<u8, Error> {
     match distance_of_end(end) {
-        Some(ENDLESS) if repetition != Repetition::Draw => Err(RankedError::Drawn),
+        Some(ENDLESS) if repetition != Repetition::Draw => Err(Error::new(
+            "a game ends in a draw, which tables by rank cannot distinguish from infinite play",
+            "leave --repetition out, or enumerate with --index keys",
+        )),
         Some(distance) => Ok(distance),
-        None => Err(RankedError::Ending(format!("{} in {}", end.outcome.name(), end.plies))),
+        None => Err(by_keys(format!(
+            "a game ends in a way that tables by rank cannot store: {} in {}",
+            end.outcome.name(),
+            end.plies
+        ))),
     }
 }
 
@@ -132,24 +118,25 @@ impl<'a> Bytes<'a> {
     fn each_reachable<T: Send>(
         &self,
         none: impl Fn() -> T + Sync,
-        visit: impl Fn(u32, &mut T) -> Result<(), RankedError> + Sync,
+        visit: impl Fn(u32, &mut T) -> Result<(), Error> + Sync,
         join: impl Fn(T, T) -> T,
         progress: &dyn Progress,
-    ) -> Result<T, RankedError> {
+    ) -> Result<T, Error> {
         let words = self.ranked.words();
-        let found = parallel::try_map(words.len().div_ceil(WORDS), &|task| {
-            let mut found = none();
-            let mut count = 0;
-            let own = words.iter().enumerate().skip(task * WORDS).take(WORDS);
-            for (place, &word) in own {
-                count += u64::from(word.count_ones());
-                for bit in ones_of(word) {
-                    visit((place * 64) as u32 + bit, &mut found)?;
+        let found: Result<Vec<T>, Error> =
+            parallel::try_map(words.len().div_ceil(WORDS), &|task| {
+                let mut found = none();
+                let mut count = 0;
+                let own = words.iter().enumerate().skip(task * WORDS).take(WORDS);
+                for (place, &word) in own {
+                    count += u64::from(word.count_ones());
+                    for bit in ones_of(word) {
+                        visit((place * 64) as u32 + bit, &mut found)?;
+                    }
                 }
-            }
-            progress.advance(count);
-            Ok(found)
-        });
+                progress.advance(count);
+                Ok(found)
+            });
         Ok(found?.into_iter().fold(none(), join))
     }
 
@@ -179,7 +166,7 @@ pub(super) fn retrograde(
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
     log: &mut SweepLog<'_>,
-) -> Result<(Vec<u8>, bool), SweepError> {
+) -> Result<(Vec<u8>, bool), Error> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
     let rows = ranked.rows() as u64;
     let saved = load(checkpoint, moves);
@@ -218,7 +205,9 @@ pub(super) fn retrograde(
         later = 0;
         std::mem::swap(&mut level, &mut next);
         if place.distance == LONGEST && place.states > 0 {
-            return Err(RankedError::TooLong.into());
+            let most =
+                format!("a game lasts more than {LONGEST} plies, the limit of tables by rank");
+            return Err(by_keys(most));
         }
         if place.states > 0 && checkpoint.is_due() {
             let of = |ranks: Range<usize>| -> Vec<u8> {
@@ -276,7 +265,7 @@ impl Bytes<'_> {
         [won, lost]: [&Level; 2],
         repetition: Repetition,
         progress: &dyn Progress,
-    ) -> Result<RankedEnds, RankedError> {
+    ) -> Result<RankedEnds, Error> {
         let visit = |rank: u32, (found, ends): &mut (RankedEnds, Vec<Option<End>>)| {
             if let Some(end) = self.moves.ends(rank, ends) {
                 self.set(rank, byte_of(end, repetition)?);
@@ -292,7 +281,10 @@ impl Bytes<'_> {
             }
             let left = ends.iter().filter(|end| !after(Outcome::Win)(end)).count();
             if left > MOST_MOVES {
-                return Err(RankedError::TooManyMoves);
+                let most = format!(
+                    "a state has more than {MOST_MOVES} moves, the limit of tables by rank"
+                );
+                return Err(by_keys(most));
             }
             if left == 0 {
                 self.set(rank, 2);

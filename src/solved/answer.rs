@@ -3,55 +3,36 @@
 //! Moves come from the rules, applied to the position as given, and their values from looking up their
 //! successors. So an image of a stored state is answered in its own orientation.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::SolvedTable;
-use crate::hint::Hint;
+use crate::error::Error;
 use crate::rules::{AnyPosition, Drawn, MoveSquares, Outcome, Rules, Side};
 use crate::search::MateByChecks;
 use crate::search::mates::MateVerdict;
 use crate::solve::Value;
 use crate::table::Manifest;
 
-/// A position is not in a table, whose bounds are named; or the table is damaged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotThere(String);
-
-impl Hint for NotThere {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        None
-    }
-}
-
-impl NotThere {
-    /// Returns the error with a message of one line.
-    pub fn new(what: impl std::fmt::Display) -> NotThere {
-        NotThere(what.to_string())
-    }
-
-    /// Returns the error for a position that a table does not contain.
-    pub(super) fn in_table(table: &SolvedTable, position: &AnyPosition) -> NotThere {
-        let Manifest { identity, complete, .. } = table.table().manifest();
-        let bounds = [
-            identity.max_depth.map(|plies| format!("{plies} plies")),
-            identity.max_states.map(|states| format!("{states} states")),
-        ];
-        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-        let within = match complete {
-            true => String::new(),
-            false => format!(" within the table's bounds ({})", bounds.join(", ")),
-        };
-        let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
-        NotThere(format!(
-            "{} is not among the states of {}: unreachable from {roots}{within}",
-            table.game().notation(position),
-            table.table().name()
-        ))
-    }
+/// Returns the error for a position that a table does not contain.
+pub(super) fn not_in_table(table: &SolvedTable, position: &AnyPosition) -> Error {
+    let Manifest { identity, complete, .. } = table.table().manifest();
+    let bounds = [
+        identity.max_depth.map(|plies| format!("{plies} plies")),
+        identity.max_states.map(|states| format!("{states} states")),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    let within = match complete {
+        true => String::new(),
+        false => format!(" within the table's bounds ({})", bounds.join(", ")),
+    };
+    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
+    Error::from(format!(
+        "{} is not among the states of {}: unreachable from {roots}{within}",
+        table.game().notation(position),
+        table.table().name()
+    ))
 }
 
 /// Most plies of a principal variation.

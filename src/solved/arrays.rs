@@ -9,7 +9,7 @@
 use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
-use crate::hint::Hinted;
+use crate::error::Error;
 use crate::input::NpyHeader;
 use crate::rules::{Address, AnyPosition, AnyState, Position, Side};
 
@@ -33,17 +33,17 @@ pub enum ArrayRows {
 impl SolvedTable {
     /// Answers the positions of a `.npy` file by another. If `rows` is `None`, the game and the width of
     /// the rows decide what they contain. Errors fit in one line.
-    pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
+    pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Error> {
         answer(self, bytes, rows)
     }
 }
 
-fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
+fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Error> {
     let game = table.game();
     let mut reader = Cursor::new(bytes);
     let header = NpyHeader::read(&mut reader).map_err(|error| error.to_string())?;
     if header.descr != "<u8" {
-        return Err(Hinted::new(
+        return Err(Error::new(
             format!("invalid dtype {} of the array", header.descr),
             "expected unsigned 64-bit integers, <u8",
         ));
@@ -53,7 +53,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         [_] => 1,
         [_, 2] => 2,
         _ => {
-            return Err(Hinted::new(
+            return Err(Error::new(
                 format!("invalid shape {:?} of the array", header.shape),
                 "expected (n,) or (n, 2)",
             ));
@@ -77,7 +77,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         .into());
     }
     if words == 2 && header.fortran_order {
-        return Err(Hinted::new(
+        return Err(Error::new(
             "invalid array in Fortran order",
             "convert it by numpy.ascontiguousarray",
         ));
@@ -109,7 +109,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
                 .map_or([0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], |position| one(table, position)),
         );
     }
-    table.table().check_read().map_err(|error| Hinted::of(&error))?;
+    table.table().check_read()?;
     Ok(written(&numbers, count))
 }
 

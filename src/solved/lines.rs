@@ -4,12 +4,11 @@
 //! whose `id` is returned. `#` or `%` begins a remark in plain text. An error in a line is reported in its
 //! answer and does not stop the others.
 
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Brief, NotThere, Oracle, SolvedTable};
-use crate::hint::Hint;
-use crate::rules::NotationError;
+use super::{Brief, Oracle, SolvedTable};
 
 /// Longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 4096;
@@ -61,7 +60,7 @@ impl SolvedTable {
 pub(super) fn reply(
     id: Option<Json>,
     position: String,
-    brief: Result<Result<Brief, NotThere>, NotationError>,
+    brief: Result<Result<Brief, Error>, Error>,
 ) -> String {
     let error = match brief {
         Ok(Ok(brief)) => return json(LineAnswer { id, reply: LineReply::Brief(brief) }),

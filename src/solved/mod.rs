@@ -25,15 +25,16 @@ mod searched;
 mod sources;
 mod totals;
 
-use crate::graph::{self, Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
+use crate::error::Error;
+use crate::graph::{self, Graph, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::rules::{AnyPosition, AnyState, NotationError, Orientations, Rules, Symmetry};
-use crate::solve::{self, SolveOptions, SweepError, Value, Values};
-use crate::table::{Store, Table, TableError};
+use crate::rules::{AnyPosition, AnyState, Orientations, Rules, Symmetry};
+use crate::solve::{self, SolveOptions, Value, Values};
+use crate::table::{Store, Table};
 use std::sync::Arc;
 
-pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
+pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, Verdict};
 #[doc(hidden)]
 pub use arrays::ArrayRows;
 #[doc(hidden)]
@@ -91,7 +92,7 @@ impl std::fmt::Debug for States {
 
 impl States {
     /// Maps the rows of a table of a game; compares checksums if `checked`.
-    pub fn open(game: Arc<dyn Rules>, table: Table, checked: bool) -> Result<States, TableError> {
+    pub fn open(game: Arc<dyn Rules>, table: Table, checked: bool) -> Result<States, Error> {
         let rows = match checked {
             true => Graph::open_checked(&*game, &table)?,
             false => Graph::open(&*game, &table)?,
@@ -126,14 +127,14 @@ impl States {
     }
 
     /// Returns the roots of the table.
-    pub fn roots(&self) -> Result<Vec<AnyPosition>, NotationError> {
+    pub fn roots(&self) -> Result<Vec<AnyPosition>, Error> {
         let start = self.game.start();
         let roots = self.table.manifest().identity.roots.iter();
         roots.map(|root| self.game.parse_position(root, &start)).collect()
     }
 
     /// Parses a position. Transcripts are played from the table's first root.
-    pub fn parse(&self, text: &str) -> Result<AnyPosition, NotationError> {
+    pub fn parse(&self, text: &str) -> Result<AnyPosition, Error> {
         let roots = self.roots()?;
         self.game.parse_position(text, roots.first().unwrap_or(&self.game.start()))
     }
@@ -269,18 +270,6 @@ pub struct SolvedTable {
     values: Values,
 }
 
-/// Failure to solve a whole game.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub enum WholeError {
-    /// Enumeration failed.
-    Enumerate(#[from] GraphError),
-    /// Solving failed.
-    Solve(#[from] SweepError),
-    /// The table cannot be read.
-    Table(#[from] TableError),
-}
-
 impl SolvedTable {
     /// Opens the table of everything reachable from the start of a game. Enumerates and solves it in the
     /// store first, unless that is done.
@@ -288,14 +277,14 @@ impl SolvedTable {
         game: Arc<dyn Rules>,
         store: &Store,
         progress: &dyn Progress,
-    ) -> Result<SolvedTable, WholeError> {
+    ) -> Result<SolvedTable, Error> {
         let mut table = graph::build(&*game, &Plan::from_start(&*game), store, progress)?.table;
         if table.manifest().solution.is_none() {
             solve::solve(&*game, &mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;
-        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "no values"))?)
+        solved.ok_or_else(|| Error::damaged(&dir, "no values"))
     }
 
     /// Maps the rows and values of a table of a game; compares checksums if `checked`. Returns `None` if
@@ -304,12 +293,12 @@ impl SolvedTable {
         game: Arc<dyn Rules>,
         table: Table,
         checked: bool,
-    ) -> Result<Option<SolvedTable>, TableError> {
+    ) -> Result<Option<SolvedTable>, Error> {
         let Some(values) = Values::open(&table, checked)? else { return Ok(None) };
         let states = States::open(game, table, checked)?;
         if values.rows() != states.rows() {
             let what = "columns and rows of inconsistent lengths";
-            return Err(TableError::damaged(states.table.dir(), what));
+            return Err(Error::damaged(states.table.dir(), what));
         }
         Ok(Some(SolvedTable { states, values }))
     }

@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 
 use super::SolvedTable;
 use super::answer::{
-    Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
+    Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, Verdict,
+    not_in_table,
 };
+use crate::error::Error;
 use crate::graph::StateKind;
 use crate::rules::{
     Action, AnyPosition, AnyState, Empties, EndReason, Outcome, PlayedGame, Repetition, Rules,
@@ -90,12 +92,8 @@ pub trait Oracle: Send + Sync {
     }
 
     /// Returns the error for a position without a value.
-    fn not_there(&self, position: &AnyPosition) -> NotThere {
-        NotThere::new(format!(
-            "{} has no value for {}",
-            self.name(),
-            self.game().notation(position)
-        ))
+    fn not_there(&self, position: &AnyPosition) -> Error {
+        Error::from(format!("{} has no value for {}", self.name(), self.game().notation(position)))
     }
 
     /// Returns what a search found of a mate by checks alone; `None` if it was not searched, and outside the shogi
@@ -105,7 +103,7 @@ pub trait Oracle: Send + Sync {
     }
 
     /// Fails if anything read since the oracle was opened is damaged.
-    fn check(&self) -> Result<(), NotThere> {
+    fn check(&self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -218,7 +216,7 @@ pub trait Oracle: Send + Sync {
     }
 
     /// Answers for a position and its moves. Fails if its value is unknown.
-    fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
+    fn answer(&self, position: AnyPosition) -> Result<Answer, Error> {
         let known = self.look_up(&position);
         let answer = known.is_some().then(|| answer_with(self, position, known));
         self.check()?;
@@ -256,7 +254,7 @@ pub trait Oracle: Send + Sync {
     }
 
     /// Answers briefly. Fails if the value of the position is unknown.
-    fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
+    fn brief(&self, position: AnyPosition) -> Result<Brief, Error> {
         let game = self.game();
         let brief = self.look_up(&position).map(|(value, kind)| Brief {
             position: game.notation(&position),
@@ -311,12 +309,12 @@ impl Oracle for SolvedTable {
         self.values().repetition()
     }
 
-    fn not_there(&self, position: &AnyPosition) -> NotThere {
-        NotThere::in_table(self, position)
+    fn not_there(&self, position: &AnyPosition) -> Error {
+        not_in_table(self, position)
     }
 
-    fn check(&self) -> Result<(), NotThere> {
-        self.table().check_read().map_err(NotThere::new)
+    fn check(&self) -> Result<(), Error> {
+        self.table().check_read()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Sources of the values of a game, of which the first that knows a position answers.
 
 use super::lines::{LineRequest, read, reply};
-use super::{NotThere, Oracle, Reach, SearchOracle, SolvedTable};
-use crate::rules::{AnyPosition, NotationError, Rules};
+use super::{Oracle, Reach, SearchOracle, SolvedTable};
+use crate::error::Error;
+use crate::rules::{AnyPosition, Rules};
 use crate::solve::Value;
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ impl Oracle for RulesOracle {
         None
     }
 
-    fn not_there(&self, position: &AnyPosition) -> NotThere {
-        NotThere::new(format!("no table contains {}", self.0.notation(position)))
+    fn not_there(&self, position: &AnyPosition) -> Error {
+        Error::from(format!("no table contains {}", self.0.notation(position)))
     }
 }
 
@@ -85,7 +86,7 @@ impl Sources {
     }
 
     /// Parses a position. Transcripts are played from the root of the first table.
-    pub fn parse(&self, text: &str) -> Result<AnyPosition, NotationError> {
+    pub fn parse(&self, text: &str) -> Result<AnyPosition, Error> {
         match self.table() {
             Some(table) => table.states().parse(text),
             None => self.game().parse_position(text, &self.game().start()),

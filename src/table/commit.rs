@@ -7,7 +7,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
+use crate::error::Error;
 use crate::output::{self, OutputFile, is_at, parent, sync_dir};
 
 /// Writes state to resume from, followed by a line with its checksum: atomically, without syncing.
@@ -62,7 +63,7 @@ pub struct Lock(File);
 
 impl Lock {
     /// Takes the lock. Fails if another process holds it.
-    pub fn take(path: &Path) -> Result<Lock, TableError> {
+    pub fn take(path: &Path) -> Result<Lock, Error> {
         loop {
             let lock = Lock::open(path)?;
             match lock.0.try_lock() {
@@ -71,7 +72,7 @@ impl Lock {
                 Ok(()) if !is_at(&lock.0, path) => {}
                 Ok(()) => return Ok(lock),
                 Err(fs::TryLockError::WouldBlock) => {
-                    return Err(TableError::Busy { path: path.to_path_buf() });
+                    return Err(Error::busy(path));
                 }
                 Err(fs::TryLockError::Error(source)) => return Err(source).at("lock", path),
             }
@@ -79,19 +80,19 @@ impl Lock {
     }
 
     /// Removes the file while it is still locked.
-    pub(super) fn remove(self, path: &Path) -> Result<(), TableError> {
+    pub(super) fn remove(self, path: &Path) -> Result<(), Error> {
         fs::remove_file(path).at("remove", path)
     }
 
     /// Takes the lock, waiting for other processes.
-    pub(super) fn wait(path: &Path) -> Result<Lock, TableError> {
+    pub(super) fn wait(path: &Path) -> Result<Lock, Error> {
         let lock = Lock::open(path)?;
         // A signal handled elsewhere interrupts the wait.
         again_if_interrupted(|| lock.0.lock()).at("lock", path)?;
         Ok(lock)
     }
 
-    fn open(path: &Path) -> Result<Lock, TableError> {
+    fn open(path: &Path) -> Result<Lock, Error> {
         output::kept(path).map(Lock).at("write", path)
     }
 }
@@ -121,6 +122,7 @@ impl Drop for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     #[test]
     fn a_state_is_read_as_it_was_written_or_not_at_all() {
@@ -160,7 +162,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
         let lock = Lock::take(&path).unwrap();
-        assert!(matches!(Lock::take(&path), Err(TableError::Busy { .. })));
+        assert_eq!(Lock::take(&path).unwrap_err().kind(), Kind::Busy);
         drop(lock);
         Lock::take(&path).unwrap();
     }

@@ -15,10 +15,11 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::commit::{read_state, write_kept, write_state};
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
 use super::npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 use super::stream::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory, Table};
+use crate::error::Error;
 use crate::mmap::map_read_only;
 use crate::output::{DRAFT, is_kept, kept_dir, mark, move_synced, output_of, sync_dir};
 use crate::parallel;
@@ -44,7 +45,7 @@ struct Growing {
 
 impl Growing {
     /// Writes the header, syncs, and returns the array's manifest entry.
-    fn seal(&mut self) -> Result<ArrayEntry, TableError> {
+    fn seal(&mut self) -> Result<ArrayEntry, Error> {
         let rows = self.stream.len_bytes() / self.row_bytes;
         let shape = if self.columns == 1 { shape_of::<u8>(rows) } else { vec![rows, self.columns] };
         self.stream.seal(self.descr, &shape)?;
@@ -77,7 +78,7 @@ impl Draft {
     pub fn open<S: DeserializeOwned>(
         place: &Path,
         identity: Identity,
-    ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
+    ) -> Result<(Draft, Option<(S, Lengths)>), Error> {
         let dir = place.with_added_extension("partial");
         // A kill before the last step leaves a whole table here.
         let is_whole = !dir.is_symlink() && !is_kept(&dir) && Draft::is_in(&dir);
@@ -100,7 +101,7 @@ impl Draft {
     }
 
     /// Records the command that makes the draft, for lists of tables. Such a draft is not resumed.
-    pub fn note_command(&mut self, command: &str) -> Result<(), TableError> {
+    pub fn note_command(&mut self, command: &str) -> Result<(), Error> {
         self.checkpoint(&command)
     }
 
@@ -132,7 +133,7 @@ impl Draft {
         name: &'static str,
         scratch: bool,
         lengths: Option<&Lengths>,
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         let (bytes, crc) = lengths.and_then(|l| l.0.get(name)).copied().unwrap_or((0, 0));
         let stream = Stream::open(&self.file(name), bytes, crc)?;
         let row_bytes = size_of::<T>() as u64;
@@ -165,7 +166,7 @@ impl Draft {
     /// # Panics
     ///
     /// If an array was not opened by [`Draft::grow`].
-    pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), TableError> {
+    pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), Error> {
         for (name, _) in parts {
             assert!(self.arrays.contains_key(name), "array `{name}` is not open");
         }
@@ -198,20 +199,17 @@ impl Draft {
     }
 
     /// Returns the error for a checkpoint that contradicts the arrays.
-    pub fn inconsistent(&self) -> TableError {
-        TableError::damaged(
-            &self.dir.join("checkpoint.json"),
-            "numbers inconsistent with the arrays",
-        )
+    pub fn inconsistent(&self) -> Error {
+        Error::damaged(&self.dir.join("checkpoint.json"), "numbers inconsistent with the arrays")
     }
 
     /// Returns the error for a damaged array.
-    pub fn damaged(&self, name: &str, what: &str) -> TableError {
-        TableError::damaged(&self.file(name), what)
+    pub fn damaged(&self, name: &str, what: &str) -> Error {
+        Error::damaged(&self.file(name), what)
     }
 
     /// Reads the last `rows` rows of an array back from its file.
-    pub fn tail<T: Element>(&self, name: &str, rows: usize) -> Result<Vec<T>, TableError> {
+    pub fn tail<T: Element>(&self, name: &str, rows: usize) -> Result<Vec<T>, Error> {
         use std::io::{Read, Seek, SeekFrom};
         let path = self.file(name);
         let mut file = fs::File::open(&path).at("read", &path)?;
@@ -227,18 +225,18 @@ impl Draft {
     }
 
     /// Writes all buffered bytes to the files, without syncing.
-    fn flush(&mut self) -> Result<(), TableError> {
+    fn flush(&mut self) -> Result<(), Error> {
         self.arrays.values_mut().try_for_each(|growing| growing.stream.flush())
     }
 
     /// Maps the rows of an array that were appended so far.
-    pub fn mapped<T: Pod>(&mut self, name: &str) -> Result<Array<T>, TableError> {
+    pub fn mapped<T: Pod>(&mut self, name: &str) -> Result<Array<T>, Error> {
         self.flush()?;
         Array::so_far(&self.file(name))
     }
 
     /// Writes a checkpoint: a later process resumes from `state` and from what has been appended so far.
-    pub fn checkpoint<S: Serialize>(&mut self, state: &S) -> Result<(), TableError> {
+    pub fn checkpoint<S: Serialize>(&mut self, state: &S) -> Result<(), Error> {
         self.flush()?;
         let arrays = self
             .arrays
@@ -257,14 +255,14 @@ impl Draft {
 
     /// Seals the arrays, writes the manifest (`arrays` is filled in here) and moves the table to its
     /// place, which must not exist. Returns the place.
-    pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
+    pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, Error> {
         manifest.arrays.clear();
         self.arrays.retain(|_, growing| !growing.scratch);
         // Every seal waits for the disk, so they wait in parallel.
         let arrays: Vec<_> = self.arrays.iter_mut().map(Mutex::new).collect();
         let sealed = parallel::try_map(arrays.len(), &|place| {
             let (name, growing) = &mut *parallel::lock(&arrays[place]);
-            Ok::<_, TableError>((name.to_string(), growing.seal()?))
+            Ok::<_, Error>((name.to_string(), growing.seal()?))
         })?;
         drop(arrays);
         manifest.arrays.extend(sealed);
@@ -293,7 +291,7 @@ impl Draft {
 
     /// Completes the draft of a process killed between writing the manifest and moving the table.
     /// Returns whether there was an undamaged one of this identity.
-    pub fn finish(place: &Path, identity: &Identity) -> Result<bool, TableError> {
+    pub fn finish(place: &Path, identity: &Identity) -> Result<bool, Error> {
         let dir = place.with_added_extension("partial");
         let table = Table::in_dir(&dir).ok().filter(|table| {
             table.manifest().identity == *identity && !table.manifest().is_packed()
@@ -307,7 +305,7 @@ impl Draft {
 }
 
 impl Draft {
-    fn move_to_place(&self, manifest: &Manifest) -> Result<(), TableError> {
+    fn move_to_place(&self, manifest: &Manifest) -> Result<(), Error> {
         self.remove_all_but(manifest)?;
         let synced = sync_dir(&self.dir);
         if synced.is_err() {
@@ -325,7 +323,7 @@ impl Draft {
 
     /// Removes the files of the draft that the table does not include: the checkpoint, scratch arrays,
     /// and temporary files of killed processes.
-    fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
+    fn remove_all_but(&self, manifest: &Manifest) -> Result<(), Error> {
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let is_array = manifest.arrays.keys().any(|array| manifest.file_of(array) == name);
@@ -347,7 +345,7 @@ impl Ints {
         name: &'static str,
         wide: bool,
         lengths: Option<&Lengths>,
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         match wide {
             true => draft.grow::<u16>(name, false, lengths),
             false => draft.grow::<u8>(name, false, lengths),
@@ -355,12 +353,7 @@ impl Ints {
     }
 
     /// Reads the last rows of such a column of a draft.
-    pub fn tail(
-        draft: &Draft,
-        name: &str,
-        wide: bool,
-        rows: usize,
-    ) -> Result<Vec<u16>, TableError> {
+    pub fn tail(draft: &Draft, name: &str, wide: bool, rows: usize) -> Result<Vec<u16>, Error> {
         match wide {
             true => draft.tail::<u16>(name, rows),
             false => Ok(draft.tail::<u8>(name, rows)?.into_iter().map(u16::from).collect()),

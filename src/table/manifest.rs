@@ -3,18 +3,17 @@
 //! The manifest is plain data. It ends in a checksum of its own text, so a changed byte is detected as
 //! in an array.
 
+use crate::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::TableError;
-
 /// Value of `format` in every manifest.
 pub const FORMAT: &str = "yomikiri-table";
 /// Version of the format that this program writes and reads.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// Inputs that determine a table: two tables with the same identity have the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -369,40 +368,38 @@ impl Manifest {
     }
 
     /// Reads a manifest. `path` is for errors only.
-    pub fn from_text(text: &str, path: &Path) -> Result<Manifest, TableError> {
+    pub fn from_text(text: &str, path: &Path) -> Result<Manifest, Error> {
         /// Fields that decide whether the others can be read.
         #[derive(Deserialize)]
         struct Head {
             format: Option<serde_json::Value>,
             format_version: Option<serde_json::Value>,
         }
-        let foreign =
-            |what: String| TableError::Foreign { path: path.to_path_buf(), what: what.into() };
         let head: Head = serde_json::from_str(text)
-            .map_err(|e| TableError::damaged(path, format!("invalid JSON ({e})")))?;
+            .map_err(|e| Error::damaged(path, format!("invalid JSON ({e})")))?;
         match head.format.as_ref().and_then(|f| f.as_str()) {
             Some(FORMAT) => {}
-            Some(other) => return Err(foreign(format!("format `{other}`"))),
-            None => return Err(foreign("missing format".to_string())),
+            Some(other) => return Err(Error::foreign(path, format!("format `{other}`"))),
+            None => return Err(Error::foreign(path, "missing format")),
         }
         let found = head.format_version.and_then(|v| v.as_u64()).unwrap_or(0);
         if found != u64::from(FORMAT_VERSION) {
-            return Err(TableError::Version {
-                path: path.to_path_buf(),
-                found,
-                expected: FORMAT_VERSION,
-            });
+            let what = format!(
+                "unsupported table format {found} of {}: expected {FORMAT_VERSION}",
+                path.display()
+            );
+            return Err(Error::new(what, "enumerate it again"));
         }
         let manifest: Manifest = serde_json::from_str(text)
-            .map_err(|e| TableError::damaged(path, format!("invalid field ({e})")))?;
+            .map_err(|e| Error::damaged(path, format!("invalid field ({e})")))?;
         let sum = format!("{CHECKSUM_FIELD}{}\"", manifest.checksum);
         let blank = text.replace(&sum, &format!("{CHECKSUM_FIELD}00000000\""));
         if format!("{:08x}", crc32fast::hash(blank.as_bytes())) != manifest.checksum {
-            return Err(TableError::damaged(path, "wrong checksum of the manifest"));
+            return Err(Error::damaged(path, "wrong checksum of the manifest"));
         }
         match manifest.impossible() {
             None => Ok(manifest),
-            Some(what) => Err(TableError::damaged(path, what)),
+            Some(what) => Err(Error::damaged(path, what)),
         }
     }
 

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Zeroable;
 
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
+use crate::error::Error;
 use crate::mmap::Mapped;
 use crate::parallel;
 
@@ -39,7 +40,7 @@ impl Memory {
     }
 
     /// Allocates `length` zeros, in memory or else in a file. Fails if the disk has no room for the file.
-    pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Buffer<T>, TableError> {
+    pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Buffer<T>, Error> {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {

@@ -38,9 +38,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::hint::Hinted;
+use crate::error::Error;
 use crate::mmap::AccessPattern;
-use crate::output::{self, OutputFile};
+use crate::output::{self, OutputFile, failure};
 use crate::parallel;
 
 #[doc(hidden)]
@@ -49,7 +49,6 @@ pub use commit::Lock;
 pub use damage::Damage;
 #[doc(hidden)]
 pub use draft::{Draft, Lengths};
-pub use error::TableError;
 pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
@@ -95,16 +94,16 @@ pub struct Table {
 
 impl Table {
     /// Opens the table in a directory: reads its manifest and opens the columns of its solution.
-    pub fn open(dir: &Path) -> Result<Table, TableError> {
+    pub fn open(dir: &Path) -> Result<Table, Error> {
         if dir.extension().is_some_and(|end| end == "partial") {
-            let what = Hinted::new("unfinished draft", "run the same command again");
-            return Err(TableError::Foreign { path: dir.to_path_buf(), what });
+            let why = Error::new("unfinished draft", "run the same command again");
+            return Err(Error::foreign(dir, why));
         }
         Table::in_dir(dir)
     }
 
     /// Opens a directory that may be a draft's.
-    fn in_dir(dir: &Path) -> Result<Table, TableError> {
+    fn in_dir(dir: &Path) -> Result<Table, Error> {
         let mut tries = 0;
         loop {
             let manifest = Table::manifest_in(dir)?;
@@ -139,36 +138,35 @@ impl Table {
 
     /// Locks the table for writing and opens it again, so that it includes what others have written
     /// since. Fails if another process holds the lock or has replaced the table by a different one.
-    pub fn lock(&mut self) -> Result<Lock, TableError> {
+    pub fn lock(&mut self) -> Result<Lock, Error> {
         let lock = Lock::take(&self.dir.with_added_extension("lock"))?;
         let now = Table::open(&self.dir)?;
         match now.manifest.identity == self.manifest.identity {
             true => *self = now,
-            false => return Err(TableError::Busy { path: self.dir.clone() }),
+            false => return Err(Error::busy(&self.dir)),
         }
         Ok(lock)
     }
 
-    fn manifest_in(dir: &Path) -> Result<Manifest, TableError> {
+    fn manifest_in(dir: &Path) -> Result<Manifest, Error> {
         let path = dir.join("manifest.json");
         let bytes = manifest::read(&path).map_err(|source| {
             let what = if dir.join(store::REMOVED).is_file() {
-                Hinted::new("interrupted removal", "resume with 'solver remove'")
+                Error::new("interrupted removal", "resume with 'solver remove'")
             } else if dir.is_dir() {
-                Hinted::new("missing manifest.json", "make one with 'solver enumerate'")
+                Error::new("missing manifest.json", "make one with 'solver enumerate'")
             } else {
                 "make one with 'solver enumerate'".into()
             };
             match source.kind() {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                    TableError::Missing { path: dir.to_path_buf(), what }
+                    Error::missing(dir, what)
                 }
-                std::io::ErrorKind::InvalidData => TableError::damaged(&path, source.to_string()),
-                _ => TableError::Io { action: "read", path: path.clone(), source },
+                std::io::ErrorKind::InvalidData => Error::damaged(&path, source.to_string()),
+                _ => failure("read", &path, source),
             }
         })?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "invalid UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| Error::damaged(&path, "invalid UTF-8"))?;
         Manifest::from_text(&text, &path)
     }
 
@@ -194,13 +192,13 @@ impl Table {
 
     /// Fails if readers of this table have met damage since it was opened. Readers that do not return a `Result` then
     /// return a placeholder (no row, an unreachable end, zero): check before using it.
-    pub fn check_read(&self) -> Result<(), TableError> {
+    pub fn check_read(&self) -> Result<(), Error> {
         self.damage.check()
     }
 
     /// Returns the error for a damaged manifest.
-    pub fn damaged_manifest(&self, what: impl Into<String>) -> TableError {
-        TableError::damaged(&self.dir.join("manifest.json"), what)
+    pub fn damaged_manifest(&self, what: impl Into<String>) -> Error {
+        Error::damaged(&self.dir.join("manifest.json"), what)
     }
 
     /// Returns the path of an array's file.
@@ -214,16 +212,16 @@ impl Table {
     }
 
     /// Maps an array. Fails unless its manifest entry has the dtype and columns of `T`.
-    pub fn array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
+    pub fn array<T: Element>(&self, name: &str) -> Result<Array<T>, Error> {
         let manifest = self.dir.join("manifest.json");
         let entry = self
             .manifest
             .arrays
             .get(name)
-            .ok_or_else(|| TableError::damaged(&manifest, format!("missing array '{name}'")))?;
+            .ok_or_else(|| Error::damaged(&manifest, format!("missing array '{name}'")))?;
         let rows = entry.shape.first().copied().unwrap_or(0);
         if entry.dtype != T::DESCR || entry.shape != shape_of::<T>(rows) {
-            return Err(TableError::damaged(
+            return Err(Error::damaged(
                 &manifest,
                 format!(
                     "array '{name}' is {} {:?}, expected {} with {} columns",
@@ -238,7 +236,7 @@ impl Table {
     }
 
     /// Returns the open file of an array.
-    fn file_of(&self, name: &str) -> Result<File, TableError> {
+    fn file_of(&self, name: &str) -> Result<File, Error> {
         let path = self.path_of(name);
         match self.columns.get(name) {
             Some(file) => file.try_clone().at("open", &path),
@@ -247,11 +245,7 @@ impl Table {
     }
 
     /// Maps an array; if `checked`, also reads it to compare its checksum with the manifest's.
-    pub fn array_checked<T: Element>(
-        &self,
-        name: &str,
-        checked: bool,
-    ) -> Result<Array<T>, TableError> {
+    pub fn array_checked<T: Element>(&self, name: &str, checked: bool) -> Result<Array<T>, Error> {
         let array = self.array::<T>(name)?;
         if checked {
             self.compare_checksum(name, crc32(array.bytes()))?;
@@ -260,11 +254,11 @@ impl Table {
     }
 
     /// Compares the checksum of an array's payload with the manifest's. The manifest must name the array.
-    pub fn compare_checksum(&self, name: &str, found: u32) -> Result<(), TableError> {
+    pub fn compare_checksum(&self, name: &str, found: u32) -> Result<(), Error> {
         let found = format!("{found:08x}");
         let wanted = &self.manifest.arrays[name].crc32;
         if found != *wanted {
-            return Err(TableError::damaged(
+            return Err(Error::damaged(
                 &self.path_of(name),
                 format!("checksum {found}, expected {wanted} (manifest)"),
             ));
@@ -274,18 +268,18 @@ impl Table {
 
     /// Reads all arrays and compares their checksums, headers and lengths with the manifest. Returns the
     /// number of payload bytes read.
-    pub fn check(&self) -> Result<u64, TableError> {
+    pub fn check(&self) -> Result<u64, Error> {
         let arrays = self.manifest.arrays.keys();
         arrays.map(|name| self.check_array(name)).sum()
     }
 
     /// Checks an array, which the manifest must name. Returns the number of its payload bytes.
-    pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
+    pub fn check_array(&self, name: &str) -> Result<u64, Error> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
         let file = npy::map(&self.file_of(name)?, &path, AccessPattern::All)?;
         let header = npy::header(&path, &entry.dtype, &entry.shape)?;
         if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
-            return Err(TableError::damaged(&path, "header differs from the manifest"));
+            return Err(Error::damaged(&path, "header differs from the manifest"));
         }
         self.compare_checksum(name, crc32(&file[HEADER_BYTES..]))?;
         Ok((file.len() - HEADER_BYTES) as u64)
@@ -293,12 +287,12 @@ impl Table {
 
     /// Writes columns of `rows` rows to temporary files beside their places. `fill` returns, for a range
     /// of rows, the bytes of each column, in the order of `columns`; ranges ascend.
-    pub fn write_columns<E: From<TableError> + Send>(
+    pub fn write_columns(
         &self,
         columns: &[NewColumn],
         rows: usize,
-        fill: &mut (dyn FnMut(Range<usize>) -> Result<Vec<Vec<u8>>, E> + Send),
-    ) -> Result<Vec<Written>, E> {
+        fill: &mut (dyn FnMut(Range<usize>) -> Result<Vec<Vec<u8>>, Error> + Send),
+    ) -> Result<Vec<Written>, Error> {
         let mut written = Vec::new();
         for &column in columns {
             let place = self.dir.join(format!("{}.npy", column.name));
@@ -341,7 +335,7 @@ impl Table {
         columns: Vec<Written>,
         unsolve: impl Fn(&mut Manifest),
         edit: impl FnOnce(&mut Manifest),
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         // Values found from damaged rows are not committed.
         self.check_read()?;
         let mut with = self.manifest.clone();
@@ -372,7 +366,7 @@ impl Table {
 
     /// Removes columns that the manifest does not name: those of replaced solutions and those that a
     /// killed process left. Processes that have them open keep them.
-    fn remove_old_columns(&self) -> Result<(), TableError> {
+    fn remove_old_columns(&self) -> Result<(), Error> {
         let named: BTreeSet<String> =
             self.manifest.columns().map(|name| self.manifest.file_of(name)).collect();
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {

@@ -13,7 +13,8 @@ use bytemuck::Pod;
 use memmap2::Mmap;
 
 use super::Table;
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
+use crate::error::Error;
 use crate::input::NpyHeader;
 use crate::mmap::{AccessPattern, map_for, unmap_pages};
 use crate::parallel;
@@ -49,17 +50,17 @@ pub fn shape_of<T: Element>(rows: u64) -> Vec<u64> {
 }
 
 /// Returns the header of an array, exactly [`HEADER_BYTES`] long.
-pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
+pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>, Error> {
     let (descr, shape) = (descr.to_string(), shape.to_vec());
     let bytes = NpyHeader { descr, fortran_order: false, shape }.bytes();
     if bytes.len() != HEADER_BYTES {
-        return Err(TableError::damaged(path, "header too long"));
+        return Err(Error::damaged(path, "header too long"));
     }
     Ok(bytes)
 }
 
 /// Opens a file of a table. A missing one counts as damage.
-pub(super) fn open(path: &Path) -> Result<File, TableError> {
+pub(super) fn open(path: &Path) -> Result<File, Error> {
     // A pipe or a device has no length, and reading from it may block for ever.
     let opened = std::fs::metadata(path).and_then(|found| match found.is_file() {
         true => File::open(path).map(Some),
@@ -67,16 +68,16 @@ pub(super) fn open(path: &Path) -> Result<File, TableError> {
     });
     match opened {
         Ok(Some(file)) => Ok(file),
-        Ok(None) => Err(TableError::damaged(path, "not a regular file")),
+        Ok(None) => Err(Error::damaged(path, "not a regular file")),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(TableError::damaged(path, "missing file"))
+            Err(Error::damaged(path, "missing file"))
         }
-        Err(source) => Err(TableError::Io { action: "open", path: path.to_path_buf(), source }),
+        Err(error) => Err(error).at("open", path),
     }
 }
 
 /// Maps a table's file.
-pub(super) fn map(file: &File, path: &Path, reading: AccessPattern) -> Result<Mmap, TableError> {
+pub(super) fn map(file: &File, path: &Path, reading: AccessPattern) -> Result<Mmap, Error> {
     map_for(file, reading).at("map", path)
 }
 
@@ -96,18 +97,18 @@ impl<T: Element> Array<T> {
         path: &Path,
         rows: u64,
         reading: AccessPattern,
-    ) -> Result<Array<T>, TableError> {
+    ) -> Result<Array<T>, Error> {
         let map = map(file, path, reading)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
         let length = rows.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES as u64);
         if map.len() as u64 != length {
-            return Err(TableError::damaged(
+            return Err(Error::damaged(
                 path,
                 format!("{} bytes, expected {length} (manifest)", map.len()),
             ));
         }
         if map[..HEADER_BYTES] != expected[..] {
-            return Err(TableError::damaged(path, describe_header(&map[..], T::DESCR, rows)));
+            return Err(Error::damaged(path, describe_header(&map[..], T::DESCR, rows)));
         }
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
@@ -115,11 +116,11 @@ impl<T: Element> Array<T> {
 
 impl<T: Pod> Array<T> {
     /// Maps the rows of a file whose header is not written yet.
-    pub(super) fn so_far(path: &Path) -> Result<Array<T>, TableError> {
+    pub(super) fn so_far(path: &Path) -> Result<Array<T>, Error> {
         let map = map(&open(path)?, path, AccessPattern::All)?;
         let payload = map.len().checked_sub(HEADER_BYTES);
         if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
-            return Err(TableError::damaged(path, "incomplete last row"));
+            return Err(Error::damaged(path, "incomplete last row"));
         }
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
@@ -176,7 +177,7 @@ pub enum Ints {
 
 impl Ints {
     /// Maps a column in the width that the manifest names.
-    pub fn open(table: &Table, name: &str) -> Result<Ints, TableError> {
+    pub fn open(table: &Table, name: &str) -> Result<Ints, Error> {
         match table.manifest().arrays.get(name).map(|entry| entry.dtype.as_str()) {
             Some(dtype) if dtype == u16::DESCR => Ok(Ints::Wide(table.array(name)?)),
             _ => Ok(Ints::Narrow(table.array(name)?)),

@@ -17,7 +17,8 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
 use super::error::IoContext;
-use super::{Array, Damage, Draft, Element, Table, TableError};
+use super::{Array, Damage, Draft, Element, Table};
+use crate::error::Error;
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -42,7 +43,7 @@ pub fn write_blocks(
     blocks: usize,
     of: &(dyn Fn(usize) -> Vec<u8> + Sync),
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     draft.grow::<u8>(name, false, None)?;
     progress.begin(name, Some(blocks as u64));
     let compress = |block: usize| {
@@ -125,7 +126,7 @@ impl<T: Zeroable> Packed<T> {
         blocks: usize,
         length: usize,
         checked: bool,
-    ) -> Result<Packed<T>, TableError> {
+    ) -> Result<Packed<T>, Error> {
         let bytes = table.array_checked::<u8>(name, checked)?;
         let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
         let damage = table.damage().clone();
@@ -134,7 +135,7 @@ impl<T: Zeroable> Packed<T> {
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
             true => Ok(packed),
-            false => Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks")),
+            false => Err(Error::damaged(packed.bytes.path(), "wrong number of blocks")),
         }
     }
 
@@ -162,7 +163,7 @@ impl<T: Zeroable> Packed<T> {
         block: usize,
         most: usize,
         unpack: impl FnOnce(&[u8]) -> Option<Vec<T>>,
-    ) -> Result<Arc<[T]>, TableError> {
+    ) -> Result<Arc<[T]>, Error> {
         if let Some(kept) = self.kept.get(&block) {
             return Ok(kept.clone());
         }
@@ -180,8 +181,8 @@ impl<T: Zeroable> Packed<T> {
     }
 
     /// Returns the error for a block that cannot be unpacked.
-    pub fn damaged(&self, block: usize) -> TableError {
-        TableError::damaged(self.bytes.path(), format!("block {block} cannot be decompressed"))
+    pub fn damaged(&self, block: usize) -> Error {
+        Error::damaged(self.bytes.path(), format!("block {block} cannot be decompressed"))
     }
 }
 
@@ -199,7 +200,7 @@ impl<T: Element> PackedColumn<T> {
         name: &str,
         rows: usize,
         checked: bool,
-    ) -> Result<PackedColumn<T>, TableError> {
+    ) -> Result<PackedColumn<T>, Error> {
         let packed = Packed::open(table, name, rows.div_ceil(BLOCK), BLOCK, checked)?;
         Ok(PackedColumn { packed, rows })
     }
@@ -210,7 +211,7 @@ impl<T: Element> PackedColumn<T> {
     }
 
     /// Returns the numbers of a block.
-    pub fn block(&self, block: usize) -> Result<Arc<[T]>, TableError> {
+    pub fn block(&self, block: usize) -> Result<Arc<[T]>, Error> {
         let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
         self.packed.block(block, rows * size_of::<T>(), |bytes| of_planes(bytes, rows))
     }

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::commit::Lock;
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
 use super::scratch::SCRATCH;
 use super::store::{REMOVED, bytes_in};
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
-use crate::hint::Hinted;
-use crate::output::{is_kept, output_of, parent, sync_dir};
+use crate::error::Error;
+use crate::output::{is_kept, output_of, parent, remove_kept, sync_dir};
 
 /// A locked table or draft that is about to be removed.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ pub struct Removed {
 impl Store {
     /// Locks the table to be removed: one of exactly this name here, or one at a path. `NAME.partial`
     /// means its draft alone. Nothing is removed yet.
-    pub fn removal(&self, written: &str) -> Result<Removal, TableError> {
+    pub fn removal(&self, written: &str) -> Result<Removal, Error> {
         // Without a trailing separator, which would follow a link.
         let path: PathBuf = Path::new(written).components().collect();
         let is_path = written.contains(std::path::is_separator);
         let (store, file) = match path.file_name().and_then(|name| name.to_str()) {
             _ if !is_path => (self.clone(), written),
             Some(file) => (Store::at(parent(&path)), file),
-            None => return Err(foreign(&path, "the path does not end in a name")),
+            None => return Err(Error::foreign(&path, "the path does not end in a name")),
         };
         // The name as the directory lists it: some file systems accept other spellings of it.
         let listed = |wanted: &str| {
@@ -71,13 +71,13 @@ impl Store {
             None
         } else {
             let what = self.instead().with_hint("give the path of a table elsewhere");
-            return Err(TableError::Missing { path: store.place(file), what });
+            return Err(Error::missing(&store.place(file), what));
         };
         for place in [store.place(name), store.place(&draft)] {
             if place.is_symlink() {
-                return Err(foreign(
+                return Err(Error::foreign(
                     &place,
-                    Hinted::new("symbolic link", "give the path of its target"),
+                    Error::new("symbolic link", "give the path of its target"),
                 ));
             }
         }
@@ -88,7 +88,7 @@ impl Store {
 
 impl Removal {
     /// Removes the files, the draft, the lock, and the record of the latest table if it is this one.
-    pub fn remove(self) -> Result<Removed, TableError> {
+    pub fn remove(self) -> Result<Removed, Error> {
         let Removal { store, name, arrays, lock } = self;
         let only_draft = arrays.is_none();
         let mut removed = Removed { name, only_draft, bytes: 0, left: Vec::new() };
@@ -122,7 +122,7 @@ impl Removal {
 
 impl Removed {
     /// Removes the files of a directory for which `owns` returns true, and the scratch directory.
-    fn take(&mut self, dir: &Path, owns: &dyn Fn(&str) -> bool) -> Result<(), TableError> {
+    fn take(&mut self, dir: &Path, owns: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         for entry in fs::read_dir(dir).at("read", dir)? {
             let entry = entry.at("read", dir)?;
             let path = entry.path();
@@ -130,7 +130,7 @@ impl Removed {
             match entry.file_name().to_str() {
                 Some(SCRATCH) if found.is_dir() && is_kept(&path) => {
                     self.bytes += bytes_in(&path);
-                    fs::remove_dir_all(&path).at("remove", &path)?;
+                    remove_kept(&path).at("remove", &path)?;
                 }
                 Some(name) if !found.is_dir() && owns(name) => {
                     self.bytes += found.len();
@@ -143,7 +143,7 @@ impl Removed {
     }
 
     /// Removes a directory if it is empty; else records what is left in it.
-    fn leave(&mut self, dir: &Path) -> Result<(), TableError> {
+    fn leave(&mut self, dir: &Path) -> Result<(), Error> {
         let left: Vec<_> = fs::read_dir(dir).at("read", dir)?.flatten().collect();
         if left.is_empty() {
             return fs::remove_dir(dir).at("remove", dir);
@@ -155,15 +155,15 @@ impl Removed {
 }
 
 /// Returns the arrays named by the manifest in a directory. Any version of our format is accepted.
-fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
+fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, Error> {
     let texts = ["manifest.json", REMOVED].map(|file| fs::read_to_string(dir.join(file)));
     let ([Ok(text), _] | [Err(_), Ok(text)]) = texts else {
-        return Err(foreign(dir, "missing manifest.json"));
+        return Err(Error::foreign(dir, "missing manifest.json"));
     };
     let manifest: Value = serde_json::from_str(&text)
-        .map_err(|error| foreign(dir, format!("invalid JSON in manifest.json ({error})")))?;
+        .map_err(|error| Error::foreign(dir, format!("invalid JSON in manifest.json ({error})")))?;
     if manifest.get("format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(foreign(dir, "manifest.json of another program"));
+        return Err(Error::foreign(dir, "manifest.json of another program"));
     }
     let arrays = manifest.get("arrays").and_then(Value::as_object);
     Ok(arrays.map(|arrays| arrays.keys().cloned().collect()).unwrap_or_default())
@@ -181,8 +181,4 @@ fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
                 || array == DISCOUNTED_COLUMN
                 || column_in(whole).is_some()
         })
-}
-
-fn foreign(path: &Path, what: impl Into<Hinted>) -> TableError {
-    TableError::Foreign { path: path.to_path_buf(), what: what.into() }
 }

@@ -12,8 +12,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::commit::{read_state, write_state};
-use super::error::{IoContext, TableError};
-use crate::output::{is_kept, kept, kept_dir};
+use super::error::IoContext;
+use crate::error::Error;
+use crate::output::{is_kept, kept, kept_dir, remove_kept};
 
 /// Directory of a scratch within its table's.
 pub(super) const SCRATCH: &str = "solve.partial";
@@ -41,7 +42,7 @@ impl Scratch {
     }
 
     /// Writes bytes to a file at an offset.
-    pub fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), TableError> {
+    pub fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         kept_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join(name);
         let mut file = kept(&path).at("write", &path)?;
@@ -58,7 +59,7 @@ impl Scratch {
     }
 
     /// Replaces the state.
-    pub fn save<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
+    pub fn save<S: Serialize>(&self, state: &S) -> Result<(), Error> {
         kept_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join("state.json");
         write_state(&path, state).at("write", &path)
@@ -72,7 +73,7 @@ impl Scratch {
     /// Removes the directory with all files, if it is one of ours.
     pub fn remove(self) {
         if is_kept(&self.dir) {
-            let _ = fs::remove_dir_all(&self.dir);
+            let _ = remove_kept(&self.dir);
         }
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::commit::{Lock, create_dir_synced, write_synced};
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
 use super::{Damage, Draft, Identity, Table};
-use crate::hint::Hinted;
+use crate::error::{Error, Kind};
 use crate::output::sync_dir;
 use crate::parallel;
 
@@ -55,33 +55,31 @@ impl Store {
     }
 
     /// Opens a table given by path or by its name here.
-    pub fn open(&self, table: &str) -> Result<Table, TableError> {
+    pub fn open(&self, table: &str) -> Result<Table, Error> {
         let dir = self.resolve(table);
-        self.open_at(&dir).map_err(|error| match error {
-            TableError::Missing { path, .. } if !dir.exists() => {
-                TableError::Missing { path, what: self.instead() }
-            }
-            other => other,
+        self.open_at(&dir).map_err(|error| match error.kind() {
+            Kind::Missing if !dir.exists() => Error::missing(&dir, self.instead()),
+            _ => error,
         })
     }
 
     /// Opens the table in a directory.
-    pub(crate) fn open_at(&self, dir: &Path) -> Result<Table, TableError> {
+    pub(crate) fn open_at(&self, dir: &Path) -> Result<Table, Error> {
         let table = Table::open(dir)?;
         parallel::lock(&self.damage).push(table.damage().clone());
         Ok(table)
     }
 
     /// Fails if readers of a table that was opened here have met damage.
-    pub fn check_read(&self) -> Result<(), TableError> {
+    pub fn check_read(&self) -> Result<(), Error> {
         parallel::lock(&self.damage).iter().try_for_each(Damage::check)
     }
 
     /// Returns the tables that exist instead of a missing one, for error messages.
-    pub(super) fn instead(&self) -> Hinted {
+    pub(super) fn instead(&self) -> Error {
         let names = self.names();
         if names.is_empty() {
-            Hinted::new(
+            Error::new(
                 format!("{} contains none", self.root.display()),
                 "make one with 'solver enumerate'",
             )
@@ -104,7 +102,7 @@ impl Store {
     }
 
     /// Returns all tables here and parts of them, sorted by name; none if the directory does not exist.
-    pub fn entries(&self) -> Result<Vec<Entry>, TableError> {
+    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
         let entries = match fs::read_dir(&self.root) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.at("read", &self.root)?,
@@ -113,8 +111,9 @@ impl Store {
         for entry in entries.flatten() {
             let (dir, Ok(name)) = (entry.path(), entry.file_name().into_string()) else { continue };
             let holds = if name.ends_with(".partial") {
-                Draft::is_in(&dir)
-                    .then(|| Holds::Draft(Draft::identity_in(&dir), Draft::command_in(&dir)))
+                Draft::is_in(&dir).then(|| {
+                    Holds::Draft(Draft::identity_in(&dir).map(Box::new), Draft::command_in(&dir))
+                })
             } else if dir.join("manifest.json").is_file() {
                 Some(Holds::Table(Table::open(&dir).map(Box::new)))
             } else {
@@ -133,20 +132,23 @@ impl Store {
     }
 
     /// Returns the name of the default table: the one enumerated last, or else the only one here.
-    pub fn latest(&self) -> Result<String, TableError> {
+    pub fn latest(&self) -> Result<String, Error> {
         if let Some(name) = self.enumerated_last() {
             return Ok(name);
         }
-        let (path, mut names) = (self.root.clone(), self.names());
+        let mut names = self.names();
         match names.len() {
-            0 => Err(TableError::Missing { path, what: self.instead() }),
+            0 => Err(Error::missing(&self.root, self.instead())),
             1 => Ok(names.remove(0)),
-            _ => Err(TableError::NoLatest { path, names: names.join(", ") }),
+            _ => Err(Error::new(
+                format!("no default table in {}", self.root.display()),
+                format!("expected one of {}", names.join(", ")),
+            )),
         }
     }
 
     /// Records that a table was enumerated last. If several processes do, one wins.
-    pub fn set_latest(&self, name: &str) -> Result<(), TableError> {
+    pub fn set_latest(&self, name: &str) -> Result<(), Error> {
         if self.enumerated_last().is_some_and(|latest| latest == name) {
             return Ok(());
         }
@@ -157,7 +159,7 @@ impl Store {
     }
 
     /// Removes the record of the latest table if it is this one.
-    pub(super) fn unset_latest(&self, name: &str) -> Result<(), TableError> {
+    pub(super) fn unset_latest(&self, name: &str) -> Result<(), Error> {
         let path = self.root.join("LATEST");
         let is_latest = || fs::read_to_string(&path).is_ok_and(|latest| latest.trim() == name);
         if !is_latest() {
@@ -171,7 +173,7 @@ impl Store {
     }
 
     /// Locks the name of a table for writing. Fails if another process holds the lock.
-    pub fn lock(&self, name: &str) -> Result<Lock, TableError> {
+    pub fn lock(&self, name: &str) -> Result<Lock, Error> {
         create_dir_synced(&self.root).at("create", &self.root)?;
         Lock::take(&self.lock_of(name))
     }
@@ -184,7 +186,7 @@ impl Store {
 
 /// Checks that a table can have a name: a single path component that means nothing else in a store and
 /// cannot be read as an option or a position on a command line.
-pub fn check_name(name: &str) -> Result<(), TableError> {
+pub fn check_name(name: &str) -> Result<(), Error> {
     let taken = ["CHECKSUMS", "LATEST", "openapi.json", "policies", "start", "tables"]
         .iter()
         .any(|other| name.eq_ignore_ascii_case(other));
@@ -200,7 +202,7 @@ pub fn check_name(name: &str) -> Result<(), TableError> {
         _ if taken => "reserved name",
         _ => return Ok(()),
     };
-    Err(TableError::Name { name: name.to_string(), what })
+    Err(format!("invalid table name `{name}`: {what}").into())
 }
 
 /// A directory of a store that is a table, a draft, or the remains of a table.
@@ -218,10 +220,10 @@ pub struct Entry {
 #[derive(Debug)]
 pub enum Holds {
     /// A table, or the reason why it cannot be opened.
-    Table(Result<Box<Table>, TableError>),
+    Table(Result<Box<Table>, Error>),
     /// An unfinished table: its identity, if the checkpoint records it, and the command that makes it,
     /// if other than `enumerate`.
-    Draft(Option<Identity>, Option<String>),
+    Draft(Option<Box<Identity>>, Option<String>),
     /// The remains of a table whose removal was interrupted.
     Remains,
 }

@@ -13,8 +13,9 @@ use std::thread::JoinHandle;
 
 use memmap2::MmapMut;
 
-use super::error::{IoContext, TableError};
+use super::error::IoContext;
 use super::npy::{HEADER_BYTES, KEPT_IN_MEMORY, crc32, drop_page_cache, header};
+use crate::error::Error;
 use crate::output::kept;
 
 /// Bytes of a write: whole blocks of any disk.
@@ -138,18 +139,18 @@ fn open_past(path: &Path) -> Option<File> {
 
 impl Stream {
     /// Creates a file, or truncates it.
-    pub fn create(path: &Path) -> Result<Stream, TableError> {
+    pub fn create(path: &Path) -> Result<Stream, Error> {
         Stream::open(path, 0, 0)
     }
 
     /// Opens a file that already has `bytes` of payload, whose checksum is `crc`, and cuts off what
     /// follows them.
-    pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
+    pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, Error> {
         let mut file = kept(path).at("write", path)?;
         let end = HEADER_BYTES as u64 + bytes;
         let found = file.metadata().at("read", path)?.len();
         if bytes > 0 && found < end {
-            return Err(TableError::damaged(path, "shorter than recorded by the checkpoint"));
+            return Err(Error::damaged(path, "shorter than recorded by the checkpoint"));
         }
         file.set_len(end).at("write", path)?;
         let mut chunk = MmapMut::map_anon(CHUNK).at("allocate memory to write", path)?;
@@ -170,7 +171,7 @@ impl Stream {
     }
 
     /// Appends bytes. They are in the file once it is flushed or sealed.
-    pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), Error> {
         let mut rest = payload;
         while !rest.is_empty() {
             let some = rest.len().min(CHUNK - self.filled);
@@ -206,7 +207,7 @@ impl Stream {
     }
 
     /// Writes all appended bytes to the file, without syncing.
-    pub(super) fn flush(&mut self) -> Result<(), TableError> {
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
         if let Past::Open(writer) = &mut self.past {
             while writer.waiting > 0 {
                 writer.wait().at("write", &self.path)?;
@@ -231,7 +232,7 @@ impl Stream {
 
     /// Flushes, writes the header, syncs the file, which is then a complete `.npy`, and returns the
     /// header. The caller is responsible for a shape that matches the payload.
-    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
+    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, Error> {
         let header = header(&self.path, descr, shape)?;
         self.flush()?;
         write_at(&self.file, 0, &header).at("write", &self.path)?;

@@ -9,11 +9,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use yomikiri::error::Error;
 use yomikiri::graph::{self, Plan};
-use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};
-use yomikiri_cluster::{ClusterError, Job, gather, parts_dir};
+use yomikiri_cluster::{Job, gather, parts_dir};
 
 use crate::common::solved::named;
 use crate::common::tables::{Tables, assert_same_files};
@@ -481,7 +481,7 @@ fn little_memory_and_a_stop_between_change_no_byte() {
     let (process, workers, memory) = (0, 2, Some(0));
     let job =
         Job { game, plan, parts, solves: false, hosts, process, workers, memory, plies: Some(9) };
-    let fail = |error: &ClusterError| panic!("{}", error.line());
+    let fail = |error: &Error| panic!("{}", error.line());
     let first = yomikiri_cluster::run(&job, fail).unwrap();
     let rest = yomikiri_cluster::run(&Job { plies: None, ..job.clone() }, fail).unwrap();
     assert!(first.states > 1000 && rest.sent > 1 << 20, "{first:?} {rest:?}");

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 use tempfile::TempDir;
+use yomikiri::error::Error;
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
 use yomikiri::rules::{AnyState, Game, Position, Rules};
-use yomikiri::solve::{self, Run, SolveOptions, SweepError};
+use yomikiri::solve::{self, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
@@ -59,7 +60,7 @@ pub fn solve(
     table: &mut Table,
     options: &SolveOptions,
     progress: &dyn Progress,
-) -> Result<Run, SweepError> {
+) -> Result<Run, Error> {
     solve::solve(game, table, options, progress, &mut |_, _| {})
 }
 

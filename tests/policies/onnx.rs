@@ -14,7 +14,7 @@ use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
 use prost::Message as _;
 use serde_json::Value;
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Position, Rules, Side};
 use yomikiri_learn::network::{Activation, Architecture, Head, Network};
 use yomikiri_learn::onnx::model;
@@ -32,7 +32,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// Loads a fixture with its options as a policy.
-fn load(model: &str) -> Result<Onnx, Hinted> {
+fn load(model: &str) -> Result<Onnx, Error> {
     let spec = NetworkSpec::onnx(&fixture(model)).unwrap();
     Onnx::load(&spec, spec.to_string(), &*board_4x4(true))
 }
@@ -336,7 +336,7 @@ fn unusable_models_are_reported_in_one_line() {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken"));
         // The inputs and outputs are listed between a message and its hint.
         let is_apart = wanted.split_once("; ").is_some_and(|(what, hint)| {
-            let found = error.hint().unwrap_or_default().into_owned();
+            let found = error.hint().unwrap_or_default().to_string();
             error.to_string().contains(what) && found.starts_with(hint)
         });
         let error = error.line();
@@ -369,7 +369,7 @@ fn messages_say_what_mends_a_model() {
     ] {
         let spec = NetworkSpec::onnx(&model).unwrap();
         let error = Onnx::load(&spec, spec.to_string(), &*board_4x4(true)).err().unwrap();
-        let found = error.hint().unwrap_or_default().into_owned();
+        let found = error.hint().unwrap_or_default().to_string();
         assert!(error.to_string().contains(what) && found.contains(hint), "{}", error.line());
         assert!(error.line().len() < 2000 && error.line().lines().count() == 1);
     }

@@ -3,7 +3,6 @@
 
 use crate::common::Random;
 use yomikiri::games::othello::{Board, Othello};
-use yomikiri::hint::Hint;
 use yomikiri::rules::{Game, Position, Side};
 
 fn read(game: &Othello, text: &str) -> Position<Board> {

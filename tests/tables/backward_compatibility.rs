@@ -29,7 +29,7 @@ fn solver(args: &[&str], tables: &Path) -> String {
 /// Opens, verifies and queries the fixture, and makes the same table again: as long as the version
 /// stays, the bytes do too.
 fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
-    let old = fixture("v5", name);
+    let old = fixture("v6", name);
     let nowhere = tempfile::tempdir().unwrap();
     let old_path = old.to_str().unwrap();
     assert!(solver(&["info", old_path], nowhere.path()).contains(name));
@@ -50,7 +50,7 @@ fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
 }
 
 #[test]
-fn version_5_complete() {
+fn version_6_complete() {
     let root = "-----OX--XOXXOOX X;";
     let how: [&[&str]; 3] = [
         &["enumerate", "--root", root],
@@ -61,13 +61,13 @@ fn version_5_complete() {
 }
 
 #[test]
-fn version_5_bounded_with_wide_keys() {
+fn version_6_bounded_with_wide_keys() {
     let how: [&[&str]; 2] = [&["enumerate", "--size", "6", "--max-depth", "4"], &["value-iterate"]];
     check("othello-6x6-depth4", &how, "start", "loses by 4 discs");
 }
 
 #[test]
-fn version_5_with_cycles_bounded() {
+fn version_6_with_cycles_bounded() {
     let root = "2k2/5/2S2/5/2K2 b G 1";
     let bounded = ["enumerate", "--game", "minishogi", "--root", root, "--max-depth", "2"];
     let how: [&[&str]; 2] = [&bounded, &["value-iterate"]];
@@ -75,7 +75,7 @@ fn version_5_with_cycles_bounded() {
 }
 
 #[test]
-fn version_5_ranked() {
+fn version_6_ranked() {
     let how: [&[&str]; 2] = [&["enumerate", "--game", "animal-shogi-3x3"], &["value-iterate"]];
     check("animal-shogi-3x3", &how, "start", "wins in 7 plies");
 }

@@ -14,10 +14,11 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use yomikiri::error::Error;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solve;
-use yomikiri::table::{HEADER_BYTES, Table, TableError, crc32};
+use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::Random;
 use crate::common::tables::{Tables, copy_dir, forge};
@@ -412,7 +413,7 @@ const REPORTED: [&str; 8] = [
 ];
 
 /// Returns whether a table is proven.
-fn is_proven(dir: &Path) -> Result<bool, TableError> {
+fn is_proven(dir: &Path) -> Result<bool, Error> {
     let table = Table::open(dir)?;
     table.check()?;
     let game = Games::default().of_table(&table)?;

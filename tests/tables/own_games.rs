@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use yomikiri::graph::{self, Index, Plan, pack};
-use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{
     Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Side, Symmetry,

@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
+use yomikiri::error::Kind;
 use yomikiri::graph::{Index, Plan, pack};
-use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Repetition, Rules};
 use yomikiri::solve::{self, SolveOptions};

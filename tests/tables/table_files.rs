@@ -148,7 +148,7 @@ fn other_versions_of_the_format_are_named() {
         let path = tables.place(NAME).join("manifest.json");
         let text = fs::read_to_string(&path).unwrap();
         let field = format!("\"format_version\": {version}");
-        fs::write(&path, text.replace("\"format_version\": 5", &field)).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 6", &field)).unwrap();
         expect_damage(&tables, "manifest.json", &field);
         let line = tables.run(READERS[0]).stderr;
         assert!(line.contains(&format!("format {version} of")), "{line}");

@@ -15,8 +15,8 @@ use timely::communication::{Config, Hooks};
 use timely::execute::execute_from;
 use timely::worker::Worker;
 
-use super::{ClusterError, Done, Job};
-use yomikiri::hint::Hinted;
+use super::{Done, Job};
+use yomikiri::error::{Error, Kind};
 
 /// Time to wait for the other processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -66,15 +66,11 @@ fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
 
 /// Returns a connection to every other process. Each listens, and calls those before it, as timely does; a
 /// caller sends its index and number of workers. A restarted process that calls again takes its own place.
-fn sockets(
-    hosts: &[String],
-    own: usize,
-    workers: usize,
-) -> Result<Vec<Option<TcpStream>>, ClusterError> {
-    let wrong = |what: Hinted| ClusterError::Others(what);
+fn sockets(hosts: &[String], own: usize, workers: usize) -> Result<Vec<Option<TcpStream>>, Error> {
+    let wrong = |what: Error| what.of_kind(Kind::Failure);
     let address = &hosts[own];
     let listener = TcpListener::bind(address).map_err(|error| {
-        wrong(Hinted::new(
+        wrong(Error::new(
             format!("cannot listen on {address} as process {own} ({error})"),
             "choose another port",
         ))
@@ -83,7 +79,7 @@ fn sockets(
     let (until, mut all) = (Instant::now() + PATIENCE, Vec::new());
     let late = |who: usize| {
         let (seconds, host) = (PATIENCE.as_secs(), &hosts[who]);
-        wrong(Hinted::new(
+        wrong(Error::new(
             format!("no connection to process {who} at {host} within {seconds} s"),
             "start it with the same hosts",
         ))
@@ -123,15 +119,15 @@ fn sockets(
         let slot = usize::try_from(number).ok().filter(|&number| number > own);
         let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
             let what = format!("invalid index {number} of a process: expected one after {own}");
-            let what = Hinted::new(what, "start all processes with the same hosts");
-            return Err(ClusterError::Input(what));
+            let what = Error::new(what, "start all processes with the same hosts");
+            return Err(what);
         };
         if theirs != workers as u64 {
-            let what = Hinted::new(
+            let what = Error::new(
                 format!("process {number} has {theirs} workers, this one {workers}"),
                 "start all processes with the same --threads",
             );
-            return Err(ClusterError::Input(what));
+            return Err(what);
         }
         *slot = Some(stream);
     }
@@ -141,11 +137,11 @@ fn sockets(
 /// Runs the workers of this process.
 pub(super) fn run(
     job: &Job,
-    work: fn(&Job, &mut Worker) -> Result<Done, ClusterError>,
-    fail: fn(&ClusterError),
-) -> Result<Done, ClusterError> {
+    work: fn(&Job, &mut Worker) -> Result<Done, Error>,
+    fail: fn(&Error),
+) -> Result<Done, Error> {
     let wrong = |what: String| {
-        ClusterError::Others(format!("cannot connect the processes ({what})").into())
+        Error::from(format!("cannot connect the processes ({what})")).of_kind(Kind::Failure)
     };
     let (builders, guard) = if job.hosts.len() > 1 {
         let sockets = sockets(&job.hosts, job.process, job.workers)?;

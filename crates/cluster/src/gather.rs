@@ -3,26 +3,25 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::Job;
 use super::expand::of_pair;
 use super::parts::{Chunks, Part, PartKind};
 use super::worker::roots;
-use super::{ClusterError, Job};
+use crate::in_file;
+use yomikiri::error::Error;
 use yomikiri::games::othello::blocks::{Blocks, Tables};
 use yomikiri::graph::{AssembledLayer, assemble};
-use yomikiri::hint::Hinted;
+use yomikiri::output::failure;
 use yomikiri::progress::Progress;
 use yomikiri::solve::install_found;
 use yomikiri::solve::value::{Prospect, Short, SweepOrder};
 use yomikiri::table::{Counts, Store, Table};
 
 /// Returns the directory of each worker's files, from below the given directories.
-pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
+pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut all = BTreeMap::new();
     for dir in parts {
-        let wrong = |error: std::io::Error| ClusterError::File {
-            path: dir.clone(),
-            what: error.to_string().into(),
-        };
+        let wrong = |error: std::io::Error| failure("read", dir, error);
         for entry in std::fs::read_dir(dir).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
             let number = path
@@ -37,10 +36,10 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     let missing = (0..).find(|number| !all.contains_key(number)).unwrap_or(0);
     match whole {
         true => Ok(all.into_values().collect()),
-        false => Err(ClusterError::Input(Hinted::new(
+        false => Err(Error::new(
             format!("missing part-{missing} in the directories"),
             "expected the directories of all hosts",
-        ))),
+        )),
     }
 }
 
@@ -50,7 +49,7 @@ pub fn gather(
     parts: &[PathBuf],
     store: &Store,
     progress: &dyn Progress,
-) -> Result<Table, ClusterError> {
+) -> Result<Table, Error> {
     let dirs = dirs(parts)?;
     let asked = super::worker::asked(job, dirs.len());
     let parts = Part::all(&dirs, &asked);
@@ -63,7 +62,7 @@ pub fn gather(
     let roots: Vec<u64> = roots.into_iter().map(key).collect();
     // Values of all layers, in the order of the rows; `None` once a part has none.
     let mut values: Option<Vec<Prospect>> = Some(Vec::new());
-    let mut layer_of = |number: u32| -> Result<Option<AssembledLayer>, ClusterError> {
+    let mut layer_of = |number: u32| -> Result<Option<AssembledLayer>, Error> {
         if number > squares {
             return Ok(None);
         }
@@ -117,10 +116,10 @@ pub fn gather(
     Ok(table)
 }
 
-pub(super) fn missing_layer(part: &Part, number: u32) -> ClusterError {
-    let what = Hinted::new(
+pub(super) fn missing_layer(part: &Part, number: u32) -> Error {
+    let what = Error::new(
         format!("missing layer {number} of this game for this number of workers"),
         "complete 'solver enumerate' with the same hosts",
     );
-    ClusterError::File { path: part.dir().to_path_buf(), what }
+    in_file(part.dir(), what)
 }

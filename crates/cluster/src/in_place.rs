@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::ClusterError;
 use super::gather::{dirs, missing_layer};
 use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
 use super::post::{hash, owner, slice};
+use crate::in_file;
+use yomikiri::error::Error;
 use yomikiri::games::othello::blocks::{Blocks, Tables, has_blocks};
 use yomikiri::graph::{Graph, KeysElsewhere};
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{Orientations, Rules};
 use yomikiri::solve::Values;
 use yomikiri::solve::value::{Short, SweepOrder};
-use yomikiri::table::{Counts, Damage, FORMAT, FORMAT_VERSION, Manifest, Table, TableError};
+use yomikiri::table::{Counts, Damage, FORMAT, FORMAT_VERSION, Manifest, Table};
 
 /// A worker's files of a layer.
 struct Own {
@@ -38,11 +38,11 @@ pub(crate) struct PartFiles {
 }
 
 /// Returns the table that the parts in some directories stand for, without files of its own.
-pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
+pub fn table_of(parts: &[PathBuf]) -> Result<Table, Error> {
     let dirs = dirs(parts)?;
     let Some((identity, job)) = identity_in(&dirs[0])? else {
-        let what = Hinted::new("no states", "run 'solver enumerate' with the same hosts");
-        return Err(ClusterError::File { path: dirs[0].clone(), what });
+        let what = Error::new("no states", "run 'solver enumerate' with the same hosts");
+        return Err(in_file(&dirs[0], what));
     };
     let all = Part::all(&dirs, &job);
     let (mut first_layer, mut layers, mut counts) = (0, Vec::new(), Counts::default());
@@ -82,14 +82,10 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
 }
 
 /// Opens the rows and values of a game's parts in some directories; `table` is that of [`table_of`].
-pub fn open(
-    game: &dyn Rules,
-    table: &Table,
-    parts: &[PathBuf],
-) -> Result<(Graph, Values), ClusterError> {
+pub fn open(game: &dyn Rules, table: &Table, parts: &[PathBuf]) -> Result<(Graph, Values), Error> {
     if !has_blocks(game) {
         let hint = format!("gather the parts of {}", game.name());
-        return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
+        return Err(Error::new("only parts of Othello have values", hint));
     }
     let dirs = dirs(parts)?;
     let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
@@ -102,11 +98,11 @@ pub fn open(
             let layer =
                 part.read(PartKind::Layer, number)?.ok_or_else(|| missing_layer(part, number))?;
             let values = part.values_of(&layer)?.ok_or_else(|| {
-                let what = Hinted::new(
+                let what = Error::new(
                     format!("missing values of layer {number}"),
                     "complete 'solver value-iterate' with the same hosts",
                 );
-                ClusterError::File { path: part.dir().to_path_buf(), what }
+                in_file(part.dir(), what)
             })?;
             let mut all = vec![0];
             all.extend(layer.extents().iter().scan(0, |end, chunk| {
@@ -139,8 +135,8 @@ struct View(Arc<PartFiles>);
 
 impl PartFiles {
     /// Returns the value read; records damage and returns `None` if there was any.
-    fn sound<T>(&self, read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
-        let damaged = |_| TableError::damaged(file.path(), "inconsistent part");
+    fn sound<T>(&self, read: Result<T, Error>, file: &Chunks) -> Option<T> {
+        let damaged = |_| Error::damaged(file.path(), "inconsistent part");
         self.damage.or_record(read.map_err(damaged))
     }
 
@@ -203,11 +199,11 @@ impl KeysElsewhere for View {
         Some(Orientations(*self.0.present(piece.sets.get(at), &own.layer)?))
     }
 
-    fn check(&self) -> Result<(), TableError> {
+    fn check(&self) -> Result<(), Error> {
         for own in &self.0.files {
             for file in [&own.layer, &own.values] {
                 let checked = file.check();
-                checked.map_err(|_| TableError::damaged(file.path(), "wrong checksum"))?;
+                checked.map_err(|_| Error::damaged(file.path(), "wrong checksum"))?;
             }
         }
         Ok(())

@@ -49,7 +49,6 @@ mod post;
 mod spool;
 mod worker;
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,83 +56,18 @@ pub use gather::gather;
 pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
+use yomikiri::error::{Error, Kind};
 #[cfg(target_arch = "x86_64")]
 use yomikiri::games::othello::blocks::Instructions;
 use yomikiri::games::othello::blocks::Tables;
-use yomikiri::graph::{GraphError, Plan};
-use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::graph::Plan;
 use yomikiri::rules::Rules;
-use yomikiri::solve::SweepError;
-use yomikiri::table::{Counts, TableError};
+use yomikiri::table::Counts;
 
-/// Error that ends the work of a process.
-#[derive(Debug, thiserror::Error)]
-pub enum ClusterError {
-    /// Invalid job.
-    #[error("{0}")]
-    Input(Hinted),
-    /// Another process, or the connection to it, failed.
-    #[error("{0}")]
-    Others(Hinted),
-    /// A file or directory cannot be used.
-    #[error("{}: {what}", path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason, with a hint.
-        what: Hinted,
-    },
-    /// A worker's file is damaged.
-    #[error("{} is damaged", path.display())]
-    Damaged {
-        /// Path of the file.
-        path: PathBuf,
-    },
-    /// The files of a table cannot be read or written.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The table cannot be enumerated.
-    #[error(transparent)]
-    Graph(#[from] GraphError),
-    /// The values cannot be written.
-    #[error(transparent)]
-    Sweep(#[from] SweepError),
-}
-
-impl Hint for ClusterError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            ClusterError::Input(what)
-            | ClusterError::Others(what)
-            | ClusterError::File { what, .. } => what.hint(),
-            ClusterError::Damaged { .. } => {
-                Some("remove it: it is written again, with those that follow".into())
-            }
-            ClusterError::Table(error) => error.hint(),
-            ClusterError::Graph(error) => error.hint(),
-            ClusterError::Sweep(error) => error.hint(),
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            ClusterError::Input(_) => Kind::Input,
-            ClusterError::Damaged { .. } => Kind::Damaged,
-            ClusterError::File { .. } | ClusterError::Others(_) => Kind::Failure,
-            ClusterError::Table(error) => error.kind(),
-            ClusterError::Graph(error) => error.kind(),
-            ClusterError::Sweep(error) => error.kind(),
-        }
-    }
-}
-
-impl ClusterError {
-    fn file(path: &Path, what: &str, error: std::io::Error) -> ClusterError {
-        ClusterError::File {
-            path: path.to_path_buf(),
-            what: format!("cannot {what} ({error})").into(),
-        }
-    }
+/// Returns the error for a file or directory that cannot be used, for a reason that may have a hint.
+fn in_file(path: &Path, why: impl Into<Error>) -> Error {
+    let what = why.into().map(|why| format!("{}: {why}", path.display()));
+    what.of_kind(Kind::Failure)
 }
 
 /// Work of a process, and the other processes.
@@ -178,18 +112,18 @@ impl Done {
 }
 
 /// Checks that a job can be spread over processes.
-pub fn check(job: &Job) -> Result<(), ClusterError> {
+pub fn check(job: &Job) -> Result<(), Error> {
     if job.plan.has_blocks(&*job.game) && job.plan.derived {
         return Ok(());
     }
     let what = "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";
-    Err(ClusterError::Input(what.into()))
+    Err(what.into())
 }
 
 /// Does this process's part of a job: connects to the other processes, checks that their jobs agree, and
 /// resumes at the last layer that all have. `fail` receives an error that ends the work; it must end the
 /// process, or the others would wait for it.
-pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
+pub fn run(job: &Job, fail: fn(&Error)) -> Result<Done, Error> {
     check(job)?;
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_available() {

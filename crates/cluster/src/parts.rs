@@ -15,10 +15,9 @@ use bytemuck::Pod;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
-use super::ClusterError;
-use yomikiri::hint::Hinted;
-use yomikiri::output::{NotOurs, OutputFile, kept_dir, sync_dir};
-use yomikiri::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
+use yomikiri::error::{Error, Kind};
+use yomikiri::output::{NotOurs, OutputFile, failure, kept_dir, sync_dir};
+use yomikiri::table::{self, Counts, Identity, Lock, Store, crc32};
 
 /// Time that a process may take to end after its launcher has ended.
 const ENDING: Duration = Duration::from_secs(2);
@@ -96,18 +95,20 @@ impl Part {
     }
 
     /// Locks the files against other processes. Waits a little for a process that is just ending.
-    pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
+    pub(crate) fn lock(&self) -> Result<Lock, Error> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = match parts.is_symlink() {
             true => Err(NotOurs::link()),
             false => fs::create_dir_all(parts),
         };
-        create.map_err(|error| ClusterError::file(parts, "create it", error))?;
+        create.map_err(|error| failure("create", parts, error))?;
         let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
         loop {
             match Lock::take(&path) {
-                Err(TableError::Busy { .. }) if Instant::now() < until => sleep(ENDING / 100),
-                taken => return Ok(taken?),
+                Err(error) if error.kind() == Kind::Busy && Instant::now() < until => {
+                    sleep(ENDING / 100);
+                }
+                taken => return taken,
             }
         }
     }
@@ -118,7 +119,7 @@ impl Part {
     }
 
     /// Creates a file.
-    pub(crate) fn write(&self, kind: PartKind, number: u32) -> Result<Writing, ClusterError> {
+    pub(crate) fn write(&self, kind: PartKind, number: u32) -> Result<Writing, Error> {
         let path = self.file(kind, number);
         let begin = || {
             kept_dir(&self.dir)?;
@@ -126,12 +127,12 @@ impl Part {
         };
         match begin() {
             Ok(file) => Ok(Writing { path, kind, number, file, at: 0, chunks: Vec::new() }),
-            Err(error) => Err(ClusterError::file(&path, "write it", error)),
+            Err(error) => Err(failure("write", &path, error)),
         }
     }
 
     /// Maps a file; `None` if it is missing or belongs to another job.
-    pub(crate) fn read(&self, kind: PartKind, number: u32) -> Result<Option<Chunks>, ClusterError> {
+    pub(crate) fn read(&self, kind: PartKind, number: u32) -> Result<Option<Chunks>, Error> {
         let chunks = Chunks::open(self.file(kind, number))?;
         let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
             return Ok(None);
@@ -144,7 +145,7 @@ impl Part {
     }
 
     /// Maps the values of a layer; `None` if there are none.
-    pub(crate) fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
+    pub(crate) fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, Error> {
         let Some(values) = self.read(PartKind::Values, layer.foot.number)? else { return Ok(None) };
         let shape = |file: &Chunks| -> Vec<_> {
             file.extents().iter().map(|chunk| (chunk.slices, chunk.rows)).collect()
@@ -156,7 +157,7 @@ impl Part {
     }
 
     /// Returns the number of consecutive layers from `first` on, up to `end`.
-    pub(crate) fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
+    pub(crate) fn layers_from(&self, first: u32, end: u32) -> Result<u32, Error> {
         for number in first..end {
             if self.read(PartKind::Layer, number)?.is_none() {
                 return Ok(number - first);
@@ -166,13 +167,14 @@ impl Part {
     }
 }
 
-fn damaged(path: &Path) -> ClusterError {
-    ClusterError::Damaged { path: path.to_path_buf() }
+fn damaged(path: &Path) -> Error {
+    let hint = "remove it: it is written again, with those that follow";
+    Error::new(format!("{} is damaged", path.display()), hint).of_kind(Kind::Damaged)
 }
 
 /// Returns the identity and the job that a worker's files record; `None` if there is no layer.
-pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
-    let wrong = |error| ClusterError::file(dir, "read it", error);
+pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, Error> {
+    let wrong = |error| failure("read", dir, error);
     for entry in fs::read_dir(dir).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
         let name = path.file_name().and_then(|name| name.to_str());
@@ -204,10 +206,10 @@ impl Writing {
         slices: u32,
         (blocks, rows): (usize, usize),
         arrays: &[&[u8]],
-    ) -> Result<(), ClusterError> {
+    ) -> Result<(), Error> {
         let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
-            let what = Hinted::new("more than 2^32 states in one chunk", "use more workers");
-            return Err(ClusterError::Input(what));
+            let what = Error::new("more than 2^32 states in one chunk", "use more workers");
+            return Err(what);
         };
         let (mut crc, mut bytes) = (crc32fast::Hasher::new(), 0);
         let mut write = |bytes_of: &[u8]| {
@@ -221,7 +223,7 @@ impl Writing {
             let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
             write(&[0; 8][..(8 - over) % 8])
         });
-        written.map_err(|error| ClusterError::file(&self.path, "write it", error))?;
+        written.map_err(|error| failure("write", &self.path, error))?;
         let (at, crc, is_sound) = (self.at, crc.finalize(), AtomicBool::default());
         self.chunks.push(Extent { slices, blocks, rows, at, bytes, crc, is_sound });
         self.at += bytes;
@@ -229,7 +231,7 @@ impl Writing {
     }
 
     /// Writes the foot, syncs the file and renames it to its place.
-    pub(crate) fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
+    pub(crate) fn finish(mut self, part: &Part, counts: Counts) -> Result<(), Error> {
         let (job, worker, chunks) = (part.job.clone(), part.worker, self.chunks);
         let foot = Foot { job, kind: self.kind, number: self.number, worker, counts, chunks };
         let mut foot = serde_json::to_vec(&foot).expect("plain data");
@@ -239,7 +241,7 @@ impl Writing {
         let written = self.file.write_all(&foot);
         let written = written.and_then(|()| self.file.commit_synced());
         let written = written.and_then(|()| sync_dir(&part.dir));
-        written.map_err(|error| ClusterError::file(&self.path, "write it", error))
+        written.map_err(|error| failure("write", &self.path, error))
     }
 }
 
@@ -262,11 +264,11 @@ pub(super) struct ChunkPiece<'a> {
 
 impl Chunks {
     /// Maps a file; `None` if it is missing.
-    fn open(path: PathBuf) -> Result<Option<Chunks>, ClusterError> {
+    fn open(path: PathBuf) -> Result<Option<Chunks>, Error> {
         let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
             Ok(map) => map,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ClusterError::file(&path, "read it", error)),
+            Err(error) => return Err(failure("read", &path, error)),
         };
         let foot = || {
             let (rest, ends) = map.split_last_chunk::<12>()?;
@@ -313,7 +315,7 @@ impl Chunks {
     }
 
     /// Compares the checksums of all chunks.
-    pub(crate) fn check(&self) -> Result<(), ClusterError> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         match self.foot.chunks.iter().all(|chunk| self.bytes(chunk).is_some()) {
             true => Ok(()),
             false => Err(self.damaged()),
@@ -321,12 +323,12 @@ impl Chunks {
     }
 
     /// Returns the error for a damaged file.
-    pub(crate) fn damaged(&self) -> ClusterError {
+    pub(crate) fn damaged(&self) -> Error {
         damaged(&self.path)
     }
 
     /// Returns the states of a chunk.
-    pub(crate) fn piece(&self, chunk: &Extent) -> Result<ChunkPiece<'_>, ClusterError> {
+    pub(crate) fn piece(&self, chunk: &Extent) -> Result<ChunkPiece<'_>, Error> {
         let cut = || {
             let rows = chunk.rows as usize;
             let (blocks, rest) = numbers(self.bytes(chunk)?, chunk.blocks as usize)?;
@@ -337,7 +339,7 @@ impl Chunks {
     }
 
     /// Returns the numbers of a chunk with one number per state.
-    pub(crate) fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
+    pub(crate) fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], Error> {
         let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
         cut().ok_or_else(|| self.damaged())
     }

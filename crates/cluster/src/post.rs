@@ -14,9 +14,8 @@ use timely::dataflow::operators::{Exchange, Input, Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
-use super::ClusterError;
 use super::spool::{Records, SLICES, Spool};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// Timestamps of a round.
 const ROUND: u64 = 1 << 32;
@@ -73,7 +72,7 @@ pub(super) struct Inbox {
     pub asks: VecDeque<(usize, u32, Vec<u32>)>,
     /// Answers: number of the request, and values.
     pub answers: Vec<(u32, Vec<i16>)>,
-    error: Option<ClusterError>,
+    error: Option<Error>,
 }
 
 /// Limit of words of the next layer in memory, directory for the rest, and functions to read records.
@@ -152,7 +151,7 @@ impl<'a> Post<'a> {
     }
 
     /// Receives messages, or waits up to 10 ms for one.
-    pub(crate) fn wait(&mut self) -> Result<(), ClusterError> {
+    pub(crate) fn wait(&mut self) -> Result<(), Error> {
         if self.queued {
             self.advance(self.time + 1);
         }
@@ -165,7 +164,7 @@ impl<'a> Post<'a> {
 
     /// Ends a share of this worker's messages, and waits until all shares but the last of every worker
     /// have been received, so that little is in flight.
-    pub(crate) fn end_share(&mut self) -> Result<(), ClusterError> {
+    pub(crate) fn end_share(&mut self) -> Result<(), Error> {
         self.advance(self.time + 1);
         self.wait()?;
         while self.probe.less_than(&(self.time - 1)) {
@@ -177,8 +176,8 @@ impl<'a> Post<'a> {
     /// Ends this worker's round and waits until all workers have ended theirs, calling `meanwhile`.
     pub(crate) fn end_round(
         &mut self,
-        meanwhile: &mut dyn FnMut(&mut Post<'a>) -> Result<(), ClusterError>,
-    ) -> Result<(), ClusterError> {
+        meanwhile: &mut dyn FnMut(&mut Post<'a>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let end = (self.time / ROUND + 1) * ROUND;
         self.advance(end);
         while self.probe.less_than(&end) {
@@ -193,7 +192,7 @@ impl<'a> Post<'a> {
         &mut self,
         asked: &str,
         layers: Option<u32>,
-    ) -> Result<Option<u32>, ClusterError> {
+    ) -> Result<Option<u32>, Error> {
         let worker = self.own();
         for to in 0..self.workers() as u64 {
             self.send(to, Message::Hello { worker, asked: asked.to_string(), layers });
@@ -202,13 +201,13 @@ impl<'a> Post<'a> {
         let mut least = layers;
         for (worker, theirs, layers) in std::mem::take(&mut self.inbox().hellos) {
             if theirs != asked {
-                let what = Hinted::new(
+                let what = Error::new(
                     format!(
                         "worker {worker} has another job ({theirs}) than this process ({asked})"
                     ),
                     "start all with the same program and arguments",
                 );
-                return Err(ClusterError::Input(what));
+                return Err(what);
             }
             least = least.zip(layers).map(|(a, b)| a.min(b));
         }

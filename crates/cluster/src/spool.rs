@@ -5,8 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::ClusterError;
-use yomikiri::hint::Hinted;
+use yomikiri::error::{Error, Kind};
+use yomikiri::output::failure;
 
 /// Number of slices, by hash, of the received records; a slice must fit in memory.
 pub(super) const SLICES: u32 = 256;
@@ -61,7 +61,7 @@ impl Spool {
     }
 
     /// Adds records.
-    pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
+    pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), Error> {
         while let Some((length, slice)) = (self.records.first)(words) {
             let (record, rest) = words.split_at_checked(length).ok_or_else(protocol_error)?;
             let slice = self.slices.get_mut(slice as usize).ok_or_else(protocol_error)?;
@@ -80,7 +80,7 @@ impl Spool {
 
     /// Writes all records in memory to the file. A slice that has doubled since its last join is read
     /// back and joined, so that duplicates do not fill the disk.
-    fn spill(&mut self) -> Result<(), ClusterError> {
+    fn spill(&mut self) -> Result<(), Error> {
         let least = self.limit / SLICES as usize;
         for number in 0..self.slices.len() {
             let slice = &mut self.slices[number];
@@ -106,7 +106,7 @@ impl Spool {
     }
 
     /// Appends words to the file.
-    fn write(&mut self, words: &[u32]) -> Result<(), ClusterError> {
+    fn write(&mut self, words: &[u32]) -> Result<(), Error> {
         let mut write = || {
             let file = match &mut self.file {
                 Some(file) => file,
@@ -115,19 +115,19 @@ impl Spool {
             file.seek(SeekFrom::Start(self.length))?;
             file.write_all(bytemuck::cast_slice(words))
         };
-        let what = "write data that does not fit in memory";
-        write().map_err(|error: std::io::Error| ClusterError::file(&self.dir, what, error))?;
+        let what = "write data that does not fit in memory to";
+        write().map_err(|error: std::io::Error| failure(what, &self.dir, error))?;
         self.length += size_of_val(words) as u64;
         Ok(())
     }
 
     /// Reads words from the file.
-    fn read(&mut self, at: u64, words: &mut [u32]) -> Result<(), ClusterError> {
+    fn read(&mut self, at: u64, words: &mut [u32]) -> Result<(), Error> {
         let file = self.file.as_mut().expect("spilled data is in the file");
         let bytes = bytemuck::cast_slice_mut(words);
         let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
-        let what = "read data that does not fit in memory";
-        done.map_err(|error| ClusterError::file(&self.dir, what, error))
+        let what = "read data that does not fit in memory from";
+        done.map_err(|error| failure(what, &self.dir, error))
     }
 
     /// Frees the disk space of some words, if possible.
@@ -167,7 +167,7 @@ impl Spool {
         &mut self,
         slices: Range<u32>,
         visit: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), ClusterError> {
+    ) -> Result<(), Error> {
         let mut read: Vec<u32> = Vec::new();
         for number in slices {
             let slice = &mut self.slices[number as usize];
@@ -186,10 +186,9 @@ impl Spool {
 }
 
 /// Returns the error for an invalid message from another process.
-pub(super) fn protocol_error() -> ClusterError {
-    let what =
-        Hinted::new("invalid message from another process", "start all with the same program");
-    ClusterError::Others(what)
+pub(super) fn protocol_error() -> Error {
+    let hint = "start all with the same program";
+    Error::new("invalid message from another process", hint).of_kind(Kind::Failure)
 }
 
 #[cfg(test)]

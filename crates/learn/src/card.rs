@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cannot_write;
 use super::network::{Architecture, Network};
 use super::onnx::model;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::output;
 pub use yomikiri_measure::policy::card::{
     Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file,
@@ -48,7 +48,7 @@ impl Training {
 }
 
 /// Writes a file of a network atomically, and through no link.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Hinted> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     output::replace(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
@@ -58,7 +58,7 @@ pub fn write(
     card: &mut Card,
     network: &Network,
     shape: &[usize],
-) -> Result<(), Hinted> {
+) -> Result<(), Error> {
     if let Some(dir) = name.parent() {
         fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
     }

@@ -45,7 +45,7 @@ pub mod training;
 
 use std::path::{Path, PathBuf};
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::output;
 use yomikiri::rules::Rules;
 use yomikiri_measure::judge::{Player, build};
@@ -71,7 +71,7 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 
 /// Builds the player of a specification: a network, possibly from the directory beside the tables, or another
 /// policy.
-pub fn player(spec: &PolicySpec, game: &dyn Rules, tables: &Path) -> Result<Player, Hinted> {
+pub fn player(spec: &PolicySpec, game: &dyn Rules, tables: &Path) -> Result<Player, Error> {
     let PolicySpec::Network(network) = spec else { return build(spec, game) };
     spec.check(game)?;
     let name = spec.to_string();
@@ -85,6 +85,6 @@ pub fn player(spec: &PolicySpec, game: &dyn Rules, tables: &Path) -> Result<Play
 }
 
 /// Returns the error for a file that cannot be written.
-fn cannot_write(path: &Path, source: std::io::Error) -> Hinted {
-    output::failure("write", path, &source)
+fn cannot_write(path: &Path, source: std::io::Error) -> Error {
+    output::failure("write", path, source)
 }

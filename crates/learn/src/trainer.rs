@@ -10,7 +10,7 @@ use super::equivariance::Ties;
 use super::network::Network;
 use super::optimiser::{Optimiser, OptimiserMethod};
 use super::passes::Gradient;
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 
 /// A network in training.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Trainer {
         factor: f64,
         max_norm: Option<f64>,
         gradient: impl Fn(&Network, T) -> Gradient + Sync,
-    ) -> Result<f64, Hinted> {
+    ) -> Result<f64, Error> {
         let network = &self.network;
         let parts = parts.into_par_iter().map(|part| gradient(network, part));
         let found: Vec<Gradient> = parts.collect();
@@ -73,7 +73,7 @@ impl Trainer {
         }
         if !total.is_finite() || !scale.is_finite() {
             let what = "training has diverged: the loss is not finite";
-            return Err(Hinted::new(what, "lower the learning rate").of_kind(Kind::Failure));
+            return Err(Error::new(what, "lower the learning rate").of_kind(Kind::Failure));
         }
         self.optimiser.step(&mut self.network, &sum, factor);
         Ok(total)

@@ -18,7 +18,7 @@ use super::network::{Network, Parameter};
 use super::onnx::model;
 use super::optimiser::{Optimiser, OptimiserMethod};
 use super::trainer::Trainer;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::output;
 use yomikiri::progress::Progress;
 use yomikiri::rules::Rules;
@@ -37,7 +37,7 @@ pub trait Learner {
 
     /// Trains for an iteration, counted from 0, and returns its metrics. Random numbers depend only on
     /// the settings and the iteration.
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted>;
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Error>;
 
     /// Returns the state that later iterations need besides the trainer.
     fn state(&self) -> Vec<Parameter> {
@@ -95,7 +95,7 @@ impl TrainingRun {
     pub fn player(
         &self,
         game: &dyn Rules,
-    ) -> impl Fn(&Network, &ReadingSpec) -> Result<Onnx, Hinted> + use<> {
+    ) -> impl Fn(&Network, &ReadingSpec) -> Result<Onnx, Error> + use<> {
         let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.shared());
         move |network, reading| {
             let (reading, limit) = (reading.clone(), Some(Duration::MAX));
@@ -113,8 +113,8 @@ impl TrainingRun {
         self,
         learner: &mut L,
         progress: &dyn Progress,
-        mut measure: impl FnMut(&mut L, Option<&[HistoryRow]>) -> Result<HistoryRow, Hinted>,
-    ) -> Result<Card, Hinted> {
+        mut measure: impl FnMut(&mut L, Option<&[HistoryRow]>) -> Result<HistoryRow, Error>,
+    ) -> Result<Card, Error> {
         let name = &self.name;
         let place = card::file(name, "checkpoint");
         if let Some(dir) = name.parent() {
@@ -167,7 +167,7 @@ impl TrainingRun {
         place: &Path,
         history: &[HistoryRow],
         iterations: u64,
-    ) -> Result<(), Hinted> {
+    ) -> Result<(), Error> {
         let trainer = learner.trainer();
         let state = trainer.optimiser.state(&trainer.network);
         let (network, steps) = (trainer.network.parameters().to_vec(), trainer.optimiser.steps());
@@ -194,10 +194,10 @@ impl TrainingRun {
         &self,
         learner: &mut impl Learner,
         place: &Path,
-    ) -> Result<(u64, Vec<HistoryRow>), Hinted> {
-        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
+    ) -> Result<(u64, Vec<HistoryRow>), Error> {
+        let unfit = |what: Error| what.map(|what| format!("{} {what}", place.display()));
         if place.symlink_metadata().is_ok_and(|there| !there.is_file()) {
-            return Err(unfit(Hinted::new("is not a regular file", "remove it to start again")));
+            return Err(unfit(Error::new("is not a regular file", "remove it to start again")));
         }
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,
@@ -206,7 +206,7 @@ impl TrainingRun {
             }
             Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
         };
-        let damaged = || unfit(Hinted::new("is damaged", "remove it to start again"));
+        let damaged = || unfit(Error::new("is damaged", "remove it to start again"));
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
         let head: TrainingCheckpoint =
             serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
@@ -215,7 +215,7 @@ impl TrainingRun {
             return Err(damaged());
         }
         if head.settings != self.training.settings || head.method != self.method {
-            return Err(unfit(Hinted::new(
+            return Err(unfit(Error::new(
                 "is a checkpoint with other settings",
                 "remove it to start again, or choose another --out",
             )));
@@ -244,7 +244,7 @@ impl TrainingRun {
 }
 
 /// Writes the metrics as CSV with a row per iteration and a column per metric.
-fn write_history(name: &Path, history: &[HistoryRow]) -> Result<(), Hinted> {
+fn write_history(name: &Path, history: &[HistoryRow]) -> Result<(), Error> {
     let names: BTreeSet<&String> = history.iter().flat_map(HistoryRow::keys).collect();
     let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
     let (first, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_number);

@@ -19,10 +19,11 @@ mod score_search;
 pub mod search;
 mod size;
 
+use crate::error::Error;
 use crate::rules::symmetry::map_square;
 use crate::rules::{
-    Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, NotationError,
-    Outcome, PlaneKinds, Position, Score, ScoreSearch, SearchOptions, Side, Symmetry,
+    Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, Outcome, PlaneKinds,
+    Position, Score, ScoreSearch, SearchOptions, Side, Symmetry,
 };
 use canonical::BoardImages;
 use moves::Flips;
@@ -439,7 +440,7 @@ impl Game for Othello {
         &self,
         text: &str,
         from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, NotationError> {
+    ) -> Result<Vec<Position<Board>>, Error> {
         notation::parse_line(self, text, from)
     }
 }

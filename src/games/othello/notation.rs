@@ -6,7 +6,8 @@
 //! left out or written `pass` or `--`). Writes a diagram with coordinates, OBF, and the digits.
 
 use super::{Board, Othello};
-use crate::rules::{Action, Game, NotationError, Position, Side};
+use crate::error::Error;
+use crate::rules::{Action, Game, Position, Side};
 
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
@@ -75,7 +76,7 @@ pub(super) fn parse_line(
     game: &Othello,
     text: &str,
     from: &Position<Board>,
-) -> Result<Vec<Position<Board>>, NotationError> {
+) -> Result<Vec<Position<Board>>, Error> {
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.eq_ignore_ascii_case("start") {
         return Ok(vec![*from]);
@@ -102,16 +103,16 @@ pub(super) fn parse_line(
 }
 
 /// Reads the side to move (1 Black, 2 White), then the squares row by row.
-fn read_digits(game: &Othello, digits: &str) -> Result<Position<Board>, NotationError> {
+fn read_digits(game: &Othello, digits: &str) -> Result<Position<Board>, Error> {
     let expected = game.square_count() + 1;
     if digits.len() != expected {
-        return Err(NotationError::new(format!("invalid position `{digits}`: {} digits", digits.len())).with_hint(format!("expected {expected} for the {}x{} board: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
+        return Err(Error::from(format!("invalid position `{digits}`: {} digits", digits.len())).with_hint(format!("expected {expected} for the {}x{} board: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
     }
     let side = match &digits[..1] {
         "1" => Side::First,
         "2" => Side::Second,
         _ => {
-            return Err(NotationError::new(format!(
+            return Err(Error::from(format!(
                 "invalid position `{digits}`: starts with {}",
                 &digits[..1]
             ))
@@ -126,7 +127,7 @@ fn read_digits(game: &Othello, digits: &str) -> Result<Position<Board>, Notation
             '2' => white |= bit,
             '0' => {}
             _ => {
-                return Err(NotationError::new(format!(
+                return Err(Error::from(format!(
                     "invalid position `{digits}`: contains the digit {digit}"
                 ))
                 .with_hint("expected squares 0 empty, 1 Black, 2 White"));
@@ -141,7 +142,7 @@ fn play_transcript(
     game: &Othello,
     moves: &str,
     from: &Position<Board>,
-) -> Result<Vec<Position<Board>>, NotationError> {
+) -> Result<Vec<Position<Board>>, Error> {
     let mut position = *from;
     let mut all = vec![position];
     let mut rest = moves;
@@ -149,7 +150,7 @@ fn play_transcript(
     while !rest.is_empty() {
         ply += 1;
         let (word, tail) = split_move(rest).ok_or_else(|| {
-            NotationError::new(format!("transcript: invalid move {ply} `{rest}`"))
+            Error::from(format!("transcript: invalid move {ply} `{rest}`"))
                 .with_hint("expected squares such as c4, and pass or -- for passes")
         })?;
         rest = tail;
@@ -170,7 +171,7 @@ fn play_transcript(
                 format!("{} can play {}", game.side_name(position.side), names.join(", "))
             };
             let what = format!("transcript: illegal move {ply} `{word}`");
-            return Err(NotationError::new(what).with_hint(can));
+            return Err(Error::from(what).with_hint(can));
         }
         position = game.advance(&position, action);
         all.push(position);
@@ -207,7 +208,7 @@ fn square_action(game: &Othello, word: &str) -> Option<Action> {
 }
 
 /// Reads a diagram with or without coordinates, breaks and side, or an OBF line.
-fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, NotationError> {
+fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, Error> {
     let mut cells = Vec::new();
     let mut side = None;
     for line in text.split(['\n', '/']) {
@@ -218,7 +219,7 @@ fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, Notatio
     if (cells.len() == squares + 1 || cells.len() == 65) && side.is_none() {
         side = match cells.pop() {
             Some(c) if EMPTY.contains(&c) => {
-                return Err(NotationError::new(format!(
+                return Err(Error::from(format!(
                     "invalid side to move `{c}` after the squares: expected X or * for Black, O for White"
                 )));
             }
@@ -230,7 +231,7 @@ fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, Notatio
         n if n == squares => (game.columns, game.rows),
         64 => (8, 8),
         n => {
-            return Err(NotationError::new(format!("invalid position: {n} squares")).with_hint(format!("expected {squares} for the {}x{} board (. or - for empty, X or * for Black, O for White), then the side to move (X or O)", game.rows, game.columns)));
+            return Err(Error::from(format!("invalid position: {n} squares")).with_hint(format!("expected {squares} for the {}x{} board (. or - for empty, X or * for Black, O for White), then the side to move (X or O)", game.rows, game.columns)));
         }
     };
     let (mut black, mut white) = (0, 0);
@@ -241,7 +242,7 @@ fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, Notatio
             continue;
         }
         if row >= game.rows || column >= game.columns {
-            return Err(NotationError::new(format!(
+            return Err(Error::from(format!(
                 "invalid position: disc at {}{}, outside the {}x{} board",
                 (b'a' + column as u8) as char,
                 row + 1,
@@ -268,11 +269,7 @@ fn side_letter(word: &str) -> Option<Side> {
 }
 
 /// Adds one line's squares to `cells`; a phrase such as `Black to move` sets `side`.
-fn read_line(
-    line: &str,
-    cells: &mut Vec<char>,
-    side: &mut Option<Side>,
-) -> Result<(), NotationError> {
+fn read_line(line: &str, cells: &mut Vec<char>, side: &mut Option<Side>) -> Result<(), Error> {
     let line = line.trim();
     // Scored moves may follow the semicolon of an OBF line; they are not part of the position.
     let line = line.split(';').next().unwrap_or("").trim();
@@ -283,7 +280,7 @@ fn read_line(
             w if w.contains("black") || w.trim() == "x" || w.trim() == "*" => Side::First,
             w if w.contains("white") || w.trim() == "o" => Side::Second,
             _ => {
-                return Err(NotationError::new(format!("invalid side to move `{line}`"))
+                return Err(Error::from(format!("invalid side to move `{line}`"))
                     .with_hint("expected 'Black to move' or 'White to move'"));
             }
         });
@@ -311,7 +308,7 @@ fn read_line(
     for (_, word) in squares {
         for c in word.chars() {
             if !(EMPTY.contains(&c) || BLACK.contains(&c) || WHITE.contains(&c)) {
-                return Err(NotationError::new(format!(
+                return Err(Error::from(format!(
                     "invalid square `{c}`: expected . or - for empty, X or * for Black, O for White (X or O at the end for the side to move)"
                 )));
             }

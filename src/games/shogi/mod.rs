@@ -25,9 +25,10 @@ pub use variant::{
 
 use std::sync::Arc;
 
+use crate::error::Error;
 use crate::rules::{
-    Action, Canonical, Drawn, End, Facts, Game, Group, MoveSquares, NotationError, Outcome,
-    PieceKind, PlaneKinds, Position, RankedMoves, RepetitionRule, Side, Symmetry,
+    Action, Canonical, Drawn, End, Facts, Game, Group, MoveSquares, Outcome, PieceKind, PlaneKinds,
+    Position, RankedMoves, RepetitionRule, Side, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -393,7 +394,7 @@ impl Game for Shogi {
         &self,
         text: &str,
         from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, NotationError> {
+    ) -> Result<Vec<Position<Board>>, Error> {
         reading::parse_line(self, text, from)
     }
 }

@@ -4,11 +4,11 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
-use crate::hint::Hinted;
-use crate::rules::{Game, NotationError, Position, Side};
+use crate::error::Error;
+use crate::rules::{Game, Position, Side};
 
-fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
-    Err(NotationError::new(what))
+fn wrong<T>(what: impl Into<Error>) -> Result<T, Error> {
+    Err(what.into())
 }
 
 /// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position` line, or a
@@ -19,7 +19,7 @@ pub(super) fn parse_line(
     game: &Shogi,
     text: &str,
     from: &Position<Board>,
-) -> Result<Vec<Position<Board>>, NotationError> {
+) -> Result<Vec<Position<Board>>, Error> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if is_drawn(text, &words) {
         return Ok(vec![read_diagram(game, text)?]);
@@ -45,7 +45,7 @@ pub(super) fn parse_line(
     if moves.len() == words.len()
         && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
     {
-        return wrong(Hinted::new(
+        return wrong(Error::new(
             format!("`{word}` is neither a position nor a move of {}", game.variant().name),
             format!(
                 "expected a position in SFEN, such as '{}', or moves, such as {}",
@@ -95,22 +95,19 @@ fn play_all(
     game: &Shogi,
     mut position: Position<Board>,
     moves: &[&str],
-) -> Result<Vec<Position<Board>>, NotationError> {
+) -> Result<Vec<Position<Board>>, Error> {
     let mut all = vec![position];
     for (i, name) in moves.iter().enumerate() {
         let number = i + 1;
         if !is_written_as_move(name) {
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!("invalid move {number} `{name}`"),
                 format!("expected {}", examples(game.variant())),
             ));
         }
         position = play_named(game, &position, name).ok_or_else(|| {
-            NotationError::new(format!(
-                "illegal move {number} `{name}` in '{}'",
-                sfen(game, &position)
-            ))
-            .with_hint(instead(game, &position, name))
+            Error::from(format!("illegal move {number} `{name}` in '{}'", sfen(game, &position)))
+                .with_hint(instead(game, &position, name))
         })?;
         all.push(position);
     }
@@ -165,13 +162,13 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// Reads SFEN; the move number may be missing.
-pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
+pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, Error> {
     let variant = game.variant();
     let fields: Vec<&str> = text.split_whitespace().collect();
     let (ranks, side, hands) = match fields[..] {
         [ranks, side, hands] | [ranks, side, hands, _] => (ranks, side, hands),
         _ => {
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!(
                     "invalid SFEN `{text}`: {}, expected 3 or 4 (board, b or w to move, hands or -, move number)",
                     counted(fields.len(), "field")
@@ -200,7 +197,7 @@ pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, Not
     finish(game, board, side)
 }
 
-fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), NotationError> {
+fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), Error> {
     if rows == variant.rows {
         return Ok(());
     }
@@ -215,7 +212,7 @@ fn read_rank(
     rank: &str,
     what: &str,
     board: &mut Board,
-) -> Result<(), NotationError> {
+) -> Result<(), Error> {
     let mut column = 0;
     let mut promoted = false;
     for letter in rank.chars() {
@@ -256,13 +253,13 @@ fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
 }
 
 /// Reads a piece on the board.
-fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Hinted> {
+fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Error> {
     if promoted && !letter.is_alphabetic() {
         return Err("+ without a piece".into());
     }
     let Some((owner, kind)) = kind_of_letter(variant, letter) else {
         let plus = if promoted { "+" } else { "" };
-        return Err(Hinted::new(
+        return Err(Error::new(
             format!("`{plus}{letter}` is not a piece of {}", variant.name),
             format!(
                 "expected {} {}, small letters for White's, + before promoted ones",
@@ -286,7 +283,7 @@ fn letters(variant: &Variant) -> String {
     kinds.map(|kind| variant.kinds[kind].letter.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), NotationError> {
+fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), Error> {
     if text == "-" {
         return Ok(());
     }
@@ -299,7 +296,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
         }
         let held = kind_of_letter(variant, letter).filter(|&(_, kind)| kind > 0);
         let (owner, kind) = held.ok_or_else(|| {
-            NotationError::new(format!(
+            Error::from(format!(
                 "invalid hands `{text}`: `{letter}` cannot be in hand in {}",
                 variant.name
             ))
@@ -310,7 +307,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
         })?;
         let more = count.take().unwrap_or(1);
         if more == 0 {
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!("invalid hands `{text}`: 0 of `{letter}`"),
                 "leave out pieces that neither side has in hand",
             ));
@@ -332,7 +329,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
 }
 
 /// Checks that a board, as the first player sees it, can be a position, and rotates it to its mover's view.
-fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, NotationError> {
+fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, Error> {
     let variant = game.variant();
     let mut counts = vec![0u32; variant.kinds.len()];
     for (owner, side) in [(Owner::Mover, Side::First), (Owner::Opponent, Side::Second)] {
@@ -344,7 +341,7 @@ fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, Not
                 0 => format!("no {royal}"),
                 n => counted(n, royal),
             };
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!("invalid position: {who} has {kings} on the board"),
                 "expected one for each side",
             ));
@@ -371,7 +368,7 @@ fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, Not
     let state = if side == Side::First { board } else { turned };
     if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
         let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
-        return wrong(Hinted::new(
+        return wrong(Error::new(
             format!("invalid position: {mover} to move, {waiting}'s king in check"),
             format!("set {waiting} to move, or change the board"),
         ));
@@ -380,7 +377,7 @@ fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, Not
 }
 
 /// Checks that no piece of the mover, `side`, is where it may not have been dropped or moved to.
-fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationError> {
+fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), Error> {
     let variant = game.variant();
     let who = game.side_name(side);
     let own = || {
@@ -394,7 +391,7 @@ fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationEr
         let name = variant.kinds[kind].name;
         let place = square_name(variant, side, square as u8);
         if !variant.drops.immobile && game.moves.is_stuck(kind, square) {
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!(
                     "invalid position: {who}'s {name} on {place} is on the last rank, where it has no move"
                 ),
@@ -408,7 +405,7 @@ fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationEr
         if let Some((other, _)) = twin.filter(|_| !variant.drops.two_pawns)
             && variant.is_pawn(kind)
         {
-            return wrong(Hinted::new(
+            return wrong(Error::new(
                 format!(
                     "invalid position: {who} has unpromoted {name}s on {place} and {}",
                     square_name(variant, side, other as u8)
@@ -421,7 +418,7 @@ fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationEr
 }
 
 /// Reads the output of [`Game::diagram`], followed by the side to move.
-fn read_diagram(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
+fn read_diagram(game: &Shogi, text: &str) -> Result<Position<Board>, Error> {
     let variant = game.variant();
     let mut rows = Vec::new();
     let (mut hands, mut side) = (String::new(), Side::First);
@@ -459,18 +456,13 @@ fn read_diagram(game: &Shogi, text: &str) -> Result<Position<Board>, NotationErr
     finish(game, board, side)
 }
 
-fn unnamed(game: &Shogi, line: &str) -> NotationError {
+fn unnamed(game: &Shogi, line: &str) -> Error {
     let [first, second] = Side::ALL.map(|side| game.side_name(side));
-    NotationError::new(format!("invalid line `{line}`: expected {first} or {second} first"))
+    Error::from(format!("invalid line `{line}`: expected {first} or {second} first"))
 }
 
 /// Returns the pieces that a line of a drawn board names as held; an empty text for `-`.
-fn held_by(
-    game: &Shogi,
-    who: Option<Side>,
-    held: &str,
-    line: &str,
-) -> Result<String, NotationError> {
+fn held_by(game: &Shogi, who: Option<Side>, held: &str, line: &str) -> Result<String, Error> {
     let owner = who.ok_or_else(|| unnamed(game, line))?;
     let foreign = |letter: &char| match owner {
         Side::First => letter.is_ascii_lowercase(),

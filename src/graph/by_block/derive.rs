@@ -5,23 +5,19 @@ use std::sync::Arc;
 
 use super::layer::Layer;
 use super::tasks::{Emit, EmitTask, TaskRows, Workspace};
+use crate::error::Error;
 #[cfg(target_arch = "x86_64")]
 use crate::games::othello::blocks::Instructions;
 use crate::games::othello::blocks::{Bits, Blocks, Tables};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::rules::{Group, Rules};
-use crate::table::{Memory, TableError};
+use crate::table::Memory;
 
 /// Source of moves for the rows of a game's blocks, independent of the implementation of `Bits`.
 pub trait Deriver: Send + Sync {
     /// Returns the layer of ascending keys; `None` if they are not keys of a layer with this number in order.
-    fn layer(
-        &self,
-        number: u32,
-        keys: &[u64],
-        memory: &Memory,
-    ) -> Result<Option<Layer>, TableError>;
+    fn layer(&self, number: u32, keys: &[u64], memory: &Memory) -> Result<Option<Layer>, Error>;
 
     /// Returns the moves of a task of a layer to rows of it and the next, whose first rows have the ids
     /// `bases`; `None` if a move leads to no state.
@@ -44,12 +40,7 @@ pub(crate) fn deriver(game: &dyn Rules) -> Box<dyn Deriver> {
 }
 
 impl<B: Bits> Deriver for (Blocks<B>, Group) {
-    fn layer(
-        &self,
-        number: u32,
-        keys: &[u64],
-        memory: &Memory,
-    ) -> Result<Option<Layer>, TableError> {
+    fn layer(&self, number: u32, keys: &[u64], memory: &Memory) -> Result<Option<Layer>, Error> {
         let rules = &self.0;
         let is_right = |rows: Range<usize>| {
             let ascend = keys[rows.start.saturating_sub(1)..rows.end].is_sorted_by(|a, b| a < b);
@@ -83,7 +74,7 @@ impl Layer {
         number: u32,
         keys: &[u64],
         memory: &Memory,
-    ) -> Result<Layer, TableError> {
+    ) -> Result<Layer, Error> {
         let of = |rows: Range<usize>| -> Vec<u32> {
             let of_blocks = keys[rows].chunk_by(|&a, &b| rules.occupied(a) == rules.occupied(b));
             of_blocks.map(|keys| rules.occupied(keys[0])).collect()

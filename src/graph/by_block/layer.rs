@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
+use crate::error::Error;
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::rules::Orientations;
-use crate::table::{Buffer, Memory, TableError};
+use crate::table::{Buffer, Memory};
 
 /// Words of bitmaps in a task: few enough that the successors of a block's states stay in the CPU cache, and
 /// a layer has enough tasks for all threads.
@@ -42,7 +43,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    pub fn new(number: u32, blocks: Vec<u32>, memory: &Memory) -> Result<Layer, TableError> {
+    pub fn new(number: u32, blocks: Vec<u32>, memory: &Memory) -> Result<Layer, Error> {
         let words = (1usize << number).div_ceil(64);
         let bits = memory.zeros(blocks.len() * words)?;
         let counts = memory.zeros(bits.len().div_ceil(PAIR))?;

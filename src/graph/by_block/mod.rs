@@ -20,15 +20,16 @@ pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 pub use self::tasks::TaskStates;
 use self::tasks::{Emit, EmitTask, Find, KeyTask, Passes, TaskRows, Workspace};
-use super::GraphError;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
+use crate::error::Error;
 use crate::games::othello::blocks::{Bits, Blocks};
+use crate::graph::{no_root, too_many_states};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::rules::{Group, Orientations, Rules};
-use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};
+use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory};
 
 /// Enumeration of a game that has blocks.
 pub(super) struct ByBlock<B: Bits> {
@@ -73,7 +74,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,
-    ) -> Result<Self, GraphError> {
+    ) -> Result<Self, Error> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         let (wide, derived) = (has_wide_orientations(game), plan.derived);
         // No board of 32 squares has more actions than fit in a byte.
@@ -86,7 +87,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
         let (state, layer, next) = if let Some((state, _)) = resumed {
             let first = plan.roots.first().map_or(0, |root| game.layer(&root.state));
             if !state.fits(draft, first) {
-                return Err(draft.inconsistent().into());
+                return Err(draft.inconsistent());
             }
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
             (state, layer, next)
@@ -117,7 +118,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
         &self.state
     }
 
-    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, Error> {
         let started = Instant::now();
         let after = empty_next(&self.rules, &self.next, &self.memory)?;
         let passes = find(&self.rules, &mut self.next, &after);
@@ -125,7 +126,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
         let layer = std::mem::replace(&mut self.next, after);
         let total = self.state.offsets.last().copied().unwrap_or(0) + layer.rows as u64;
         if total > u64::from(u32::MAX) {
-            return Err(GraphError::TooManyStates { states: total });
+            return Err(too_many_states(total));
         }
         let orientations = self.memory.zeros(layer.rows)?;
         let next = Closed { layer, orientations };
@@ -147,7 +148,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
         Ok(true)
     }
 
-    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError> {
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, Error> {
         draft.append(&[("layer_offsets", bytemuck::cast_slice(&self.state.offsets))])?;
         Ok(self.state)
     }
@@ -155,7 +156,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
 
 impl<B: Bits> ByBlock<B> {
     /// Appends the keys and orientations of the layer just found.
-    fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
+    fn append_states(&self, draft: &mut Draft) -> Result<(), Error> {
         let Closed { layer, orientations } = &self.layer;
         let (spare, spare_keys) = (Spare::<Workspace>::default(), Spare::<Vec<u64>>::default());
         let make = |task| {
@@ -188,7 +189,7 @@ impl<B: Bits> ByBlock<B> {
         draft: &mut Draft,
         next: &Closed,
         progress: &dyn Progress,
-    ) -> Result<Counts, GraphError> {
+    ) -> Result<Counts, Error> {
         let (state, mut census) = (&mut self.state, Census::default());
         let offsets = &state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
@@ -238,8 +239,8 @@ impl<B: Bits> ByBlock<B> {
 fn in_groups<T: Send>(
     (layer, memory): (&Layer, &Memory),
     make: &(dyn Fn(usize) -> T + Sync),
-    write: &mut (dyn FnMut(Vec<T>) -> Result<(), GraphError> + Send),
-) -> Result<(), GraphError> {
+    write: &mut (dyn FnMut(Vec<T>) -> Result<(), Error> + Send),
+) -> Result<(), Error> {
     let mut made = Vec::new();
     for tasks in layer.groups(memory) {
         let before = std::mem::take(&mut made);
@@ -254,11 +255,7 @@ fn in_groups<T: Send>(
 }
 
 /// Returns the layer that a layer's placements may lead to, without states.
-fn empty_next<B: Bits>(
-    rules: &Blocks<B>,
-    layer: &Layer,
-    memory: &Memory,
-) -> Result<Layer, TableError> {
+fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer, memory: &Memory) -> Result<Layer, Error> {
     let some = |blocks: Range<usize>| {
         let with_states = blocks.filter(|&block| {
             let words = block * layer.words..(block + 1) * layer.words;
@@ -309,11 +306,11 @@ fn begin<B: Bits>(
     group: &Group,
     roots: &[(u32, u32, Orientations)],
     memory: &Memory,
-) -> Result<(Closed, Layer, Vec<u64>), GraphError> {
+) -> Result<(Closed, Layer, Vec<u64>), Error> {
     let mut blocks: Vec<u32> = roots.iter().map(|root| root.0).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let number = blocks.first().ok_or(GraphError::NoRoot)?.count_ones();
+    let number = blocks.first().ok_or_else(no_root)?.count_ones();
     let mut layer = Layer::new(number, blocks, memory)?;
     for &(occupied, place, _) in roots {
         layer.mark(layer.bit(layer.led_to(occupied), place));
@@ -339,23 +336,19 @@ fn reload<B: Bits>(
     state: &BuildState,
     wide_orientations: bool,
     memory: &Memory,
-) -> Result<(Closed, Layer), GraphError> {
+) -> Result<(Closed, Layer), Error> {
     let (number, rows) = (state.next_layer(), state.last_layer().len());
     let keys = draft.tail::<u64>("keys", rows)?;
     let are_in_order = keys.is_sorted_by(|a, b| a < b);
     if keys.is_empty() || !are_in_order || !keys.iter().all(|&key| rules.has_key(number, key)) {
-        return Err(GraphError::Table(
-            draft.damaged("keys", "the last keys belong to another layer"),
-        ));
+        return Err(draft.damaged("keys", "the last keys belong to another layer"));
     }
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
     let next = empty_next(rules, &layer, memory)?;
     find(rules, &mut layer, &next);
     if layer.rows != rows {
-        return Err(GraphError::Table(
-            draft.damaged("keys", "a pass leads out of the table, or a key is duplicate"),
-        ));
+        return Err(draft.damaged("keys", "a pass leads out of the table, or a key is duplicate"));
     }
     let mut orientations: Buffer<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::super::GraphError;
 use super::super::sort::Record;
 use super::super::stored_key::StoredKey;
-use crate::hint::Hinted;
+use crate::error::Error;
+use crate::graph::unfit;
 use crate::rules::Rules;
 
 /// Edges whose targets are not known yet.
@@ -30,10 +30,8 @@ impl<K: StoredKey> Jumps<K> {
         edges: u64,
         jumps: Vec<(u32, Record<K>)>,
         max_states: Option<u64>,
-    ) -> Result<(), GraphError> {
-        let unfit = |what: String, hint: &str| {
-            Err(GraphError::Unfit { game: game.name(), what: Hinted::new(what, hint) })
-        };
+    ) -> Result<(), Error> {
+        let unfit = |what: String, hint: &str| Err(unfit(game, Error::new(what, hint)));
         for (to, record) in jumps {
             if to <= layer {
                 let what = format!("a move of layer {layer} leads to layer {to}");

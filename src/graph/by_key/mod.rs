@@ -23,14 +23,15 @@ use rayon::slice::ParallelSliceMut;
 
 use self::jumps::Jumps;
 use self::shard::{Shard, place};
+use super::StateKind;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::keys::BucketIndex;
 use super::plan::Plan;
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::stored_key::StoredKey;
-use super::{GraphError, StateKind};
-use crate::hint::Hinted;
+use crate::error::Error;
+use crate::graph::{no_root, too_many_moves, too_many_states, unfit};
 use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
 use crate::rules::{
@@ -152,7 +153,7 @@ impl<'a, K: StoredKey> Builder<'a> for ByKey<'a, K> {
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,
-    ) -> Result<Self, GraphError> {
+    ) -> Result<Self, Error> {
         let (lengths, is_layered) =
             (resumed.as_ref().map(|(_, lengths)| lengths), game.is_layered());
         declare(draft, K::WORDS, Some(has_wide_actions(game)), lengths)?;
@@ -164,7 +165,7 @@ impl<'a, K: StoredKey> Builder<'a> for ByKey<'a, K> {
         let is_new = resumed.is_none();
         let state = match resumed {
             Some((state, _)) => state,
-            None => BuildState::new(first.ok_or(GraphError::NoRoot)?),
+            None => BuildState::new(first.ok_or_else(no_root)?),
         };
         let mut work = ByKey {
             game,
@@ -193,7 +194,7 @@ impl<'a, K: StoredKey> Builder<'a> for ByKey<'a, K> {
         self.jumps.edges.is_empty()
     }
 
-    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, Error> {
         let started = Instant::now();
         let known = draft.mapped::<K>("keys")?;
         let layer = self.layer(draft, &known)?;
@@ -221,7 +222,7 @@ impl<'a, K: StoredKey> Builder<'a> for ByKey<'a, K> {
         Ok(goes_on)
     }
 
-    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError> {
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, Error> {
         draft.append(&[("layer_offsets", bytemuck::cast_slice(&self.state.offsets))])?;
         Ok(self.state)
     }
@@ -246,7 +247,7 @@ fn has_wide_actions(game: &dyn Rules) -> bool {
 
 impl<K: StoredKey> ByKey<'_, K> {
     /// Writes the states of the first layer: the roots and the targets of their passes.
-    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
+    fn begin(&mut self, draft: &mut Draft) -> Result<(), Error> {
         let game = self.game;
         let record = |root: &AnyPosition| {
             let canonical = game.canonical(&root.state);
@@ -269,15 +270,15 @@ impl<K: StoredKey> ByKey<'_, K> {
     }
 
     /// Checks that the arrays match the checkpoint, which may be damaged.
-    fn check(&self, draft: &mut Draft) -> Result<(), GraphError> {
+    fn check(&self, draft: &mut Draft) -> Result<(), Error> {
         let first = self.plan.roots.first().map_or(0, |root| self.game.layer(&root.state));
         if !self.state.fits(draft, first) {
-            return Err(GraphError::Table(draft.inconsistent()));
+            return Err(draft.inconsistent());
         }
         let known = draft.mapped::<K>("keys")?;
         let mut layers = self.state.layers().map(|rows| &known[rows]);
         if !layers.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
-            return Err(GraphError::Table(draft.damaged("keys", "unsorted layer")));
+            return Err(draft.damaged("keys", "unsorted layer"));
         }
         let number = self.state.next_layer();
         let fits = |&key: &K| {
@@ -286,13 +287,13 @@ impl<K: StoredKey> ByKey<'_, K> {
         };
         if !known[self.state.last_layer()].iter().all(fits) {
             let what = "the last keys belong to another layer";
-            return Err(GraphError::Table(draft.damaged("keys", what)));
+            return Err(draft.damaged("keys", what));
         }
         Ok(())
     }
 
     /// Reads the last known layer from the draft.
-    fn layer<'k>(&self, draft: &Draft, known: &'k [K]) -> Result<LayerSource<'k, K>, GraphError> {
+    fn layer<'k>(&self, draft: &Draft, known: &'k [K]) -> Result<LayerSource<'k, K>, Error> {
         let rows = self.state.last_layer();
         let keys = &known[rows.clone()];
         let (mut sets, mut plies, mut index) = (Vec::new(), Vec::new(), None);
@@ -314,10 +315,10 @@ impl<K: StoredKey> ByKey<'_, K> {
         layer: &LayerSource<'_, K>,
         draft: &mut Draft,
         progress: &dyn Progress,
-    ) -> Result<Option<(Census, u64)>, GraphError> {
+    ) -> Result<Option<(Census, u64)>, Error> {
         let moves = self.moves(layer);
         if moves > u64::from(u32::MAX) {
-            return Err(GraphError::TooManyMoves { layer: layer.number, moves });
+            return Err(too_many_moves(layer.number, moves));
         }
         let cut = self.cut(layer, draft)?;
         let Cut { partition, slices, memory, .. } = &cut;
@@ -378,7 +379,7 @@ impl<K: StoredKey> ByKey<'_, K> {
                     return Ok(None);
                 }
                 if states > u64::from(u32::MAX) {
-                    return Err(GraphError::TooManyStates { states });
+                    return Err(too_many_states(states));
                 }
                 place(&found, row, &targets);
                 match self.plan.max_states {
@@ -414,14 +415,14 @@ impl<K: StoredKey> ByKey<'_, K> {
         is_first: bool,
         first: &mut FirstSlice<K>,
         draft: &mut Draft,
-    ) -> Result<Vec<ShardRecords<K>>, GraphError> {
+    ) -> Result<Vec<ShardRecords<K>>, Error> {
         let mut parts: Vec<ShardRecords<K>> = shards.clone().map(|_| Vec::new()).collect();
         let mut task = 0;
         for range in ranges(layer.rows.len(), GROUP.max(layer.rows.len() / 16)) {
             let mut rows = Vec::new();
             for made in self.expand(layer, range, cut, shards) {
                 if made.is_inconsistent {
-                    return Err(draft.damaged("keys", INCONSISTENT).into());
+                    return Err(draft.damaged("keys", INCONSISTENT));
                 }
                 if is_first {
                     let base = first.edges as u32;
@@ -442,7 +443,7 @@ impl<K: StoredKey> ByKey<'_, K> {
                 task += 1;
             }
             if first.edges > u64::from(u32::MAX) {
-                return Err(GraphError::TooManyMoves { layer: layer.number, moves: first.edges });
+                return Err(too_many_moves(layer.number, first.edges));
             }
             // With `max_states`, rows are held back until the layer is known to fit.
             match self.plan.max_states {
@@ -459,7 +460,7 @@ impl<K: StoredKey> ByKey<'_, K> {
         layer: &LayerSource<'_, K>,
         draft: &mut Draft,
         progress: &dyn Progress,
-    ) -> Result<Census, GraphError> {
+    ) -> Result<Census, Error> {
         let mut census = Census::default();
         for range in ranges(layer.rows.len(), GROUP) {
             let tasks = task_ranges(range);
@@ -506,7 +507,7 @@ impl<K: StoredKey> ByKey<'_, K> {
     }
 
     /// Chooses the partition of a layer by a sample of its moves.
-    fn cut(&self, layer: &LayerSource<'_, K>, draft: &Draft) -> Result<Cut<K>, GraphError> {
+    fn cut(&self, layer: &LayerSource<'_, K>, draft: &Draft) -> Result<Cut<K>, Error> {
         let memory = draft.memory(self.plan.max_memory);
         let states = layer.rows.len();
         let stride = (states >> 14).max(1);
@@ -689,7 +690,7 @@ impl<K: StoredKey> ByKey<'_, K> {
         layer: &LayerSource<'_, K>,
         census: &Census,
         draft: &Draft,
-    ) -> Result<Counts, GraphError> {
+    ) -> Result<Counts, Error> {
         if !self.is_layered {
             return Ok(Counts { table: census.table, ..Counts::default() });
         }
@@ -797,7 +798,7 @@ impl<K: StoredKey> ByKey<'_, K> {
         passed: &mut [Record<K>],
         partition: &Partition<K>,
         first: usize,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), Error> {
         let width = self.game.facts().key_bits;
         passed.par_sort_unstable_by_key(|record| record.key);
         let merged = parallel::map_mut(shards, 1, &|number, shard| {
@@ -810,8 +811,8 @@ impl<K: StoredKey> ByKey<'_, K> {
         });
         if merged.contains(&false) {
             let what = format!("a pass in layer {} is answered by a pass", self.next_layer() + 1);
-            let what = Hinted::new(what, "end the game after two passes");
-            return Err(GraphError::Unfit { game: self.game.name(), what });
+            let what = Error::new(what, "end the game after two passes");
+            return Err(unfit(self.game, what));
         }
         Ok(())
     }
@@ -822,7 +823,7 @@ impl<K: StoredKey> ByKey<'_, K> {
         draft: &mut Draft,
         rows: Vec<KeyRows>,
         census: &mut Census,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), Error> {
         let wide = has_wide_actions(self.game);
         for KeyRows { kinds, degrees, actions, census: own } in rows {
             census.add(&own);
@@ -839,7 +840,7 @@ impl<K: StoredKey> ByKey<'_, K> {
     }
 
     /// Appends the new states of shards.
-    fn append(&self, draft: &mut Draft, shards: &[Shard<K>]) -> Result<(), GraphError> {
+    fn append(&self, draft: &mut Draft, shards: &[Shard<K>]) -> Result<(), Error> {
         for Shard { new, reached, .. } in shards {
             draft.append(&[("keys", bytemuck::cast_slice(new))])?;
             if self.is_layered {

@@ -1,11 +1,8 @@
 //! Broken promises of games.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use crate::hint::Hint;
 
 /// Broken promise of a game: the method at fault and what to change.
 ///
@@ -72,12 +69,6 @@ impl Display for Nonconformity {
 }
 
 impl Error for Nonconformity {}
-
-impl Hint for Nonconformity {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(self.change.into())
-    }
-}
 
 /// Runs checks that begin with `method`. A panic in the game's code is a broken promise too.
 pub(super) fn caught<T>(method: &'static str, checks: impl FnOnce() -> Checked<T>) -> Checked<T> {

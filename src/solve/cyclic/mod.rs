@@ -52,16 +52,17 @@
 
 use std::ops::Range;
 
+use super::SweepLog;
 use super::backup::Backup;
 use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
-use super::{SweepError, SweepLog};
+use crate::error::Error;
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::rules::{Empties, Outcome, Repetition, Rules, Side};
-use crate::table::{SweepRecord, Table, TableError};
+use crate::table::{SweepRecord, Table};
 
 #[cfg(test)]
 mod reference;
@@ -76,7 +77,7 @@ pub(super) fn solve(
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
     log: &mut SweepLog<'_>,
-) -> Result<(Vec<Value>, bool), SweepError> {
+) -> Result<(Vec<Value>, bool), Error> {
     // An invalid key that passed its checksum was written wrong; `verify` reports it.
     let end = |row: usize| {
         let standing =
@@ -97,9 +98,9 @@ pub(super) fn solve(
         second_to_move: &|row| second[row] == 1,
         repetition,
     };
-    graph.check().map_err(|wrong| TableError::damaged(table.dir(), wrong.to_string()))?;
+    graph.check().map_err(|wrong| Error::damaged(table.dir(), wrong))?;
     progress.begin(&format!("solving {}", table.name()), Some(graph.states() as u64));
-    Ok(iterate(&graph, checkpoint, progress, log)?)
+    iterate(&graph, checkpoint, progress, log)
 }
 
 const INTERIOR: u8 = StateKind::Interior as u8;
@@ -128,16 +129,6 @@ pub(super) struct CyclicGraph<'a> {
     pub repetition: Repetition,
 }
 
-/// Graph that violates the requirements of [`CyclicGraph`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}: {what}")]
-pub(super) struct MalformedGraph {
-    /// First row with a fault.
-    pub row: usize,
-    /// Description of the fault.
-    pub what: &'static str,
-}
-
 impl CyclicGraph<'_> {
     /// Returns the number of rows.
     fn states(&self) -> usize {
@@ -155,8 +146,8 @@ impl CyclicGraph<'_> {
     /// valid.
     ///
     /// The solvers rely on this: on other graphs they may panic or not terminate.
-    fn check(&self) -> Result<(), MalformedGraph> {
-        let wrong = |row| self.fault(row).map(|what| MalformedGraph { row, what });
+    fn check(&self) -> Result<(), String> {
+        let wrong = |row| self.fault(row).map(|what| format!("row {row}: {what}"));
         parallel::find_map(self.states(), wrong).map_or(Ok(()), Err)
     }
 
@@ -235,7 +226,7 @@ fn iterate(
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
     log: &mut SweepLog<'_>,
-) -> Result<(Vec<Value>, bool), TableError> {
+) -> Result<(Vec<Value>, bool), Error> {
     match graph.bounds_coincide() {
         true => sweep::<1>(graph, checkpoint, progress, log),
         false => sweep::<2>(graph, checkpoint, progress, log),
@@ -247,7 +238,7 @@ fn sweep<const BOUNDS: usize>(
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
     log: &mut SweepLog<'_>,
-) -> Result<(Vec<Value>, bool), TableError> {
+) -> Result<(Vec<Value>, bool), Error> {
     let states = graph.states();
     let at_first = || parallel::column(states, |row| graph.at_first::<BOUNDS>(row));
     let mut values = at_first();

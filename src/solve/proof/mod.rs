@@ -49,6 +49,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns};
+use crate::error::Error;
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
 use crate::parallel;
@@ -58,7 +59,7 @@ use crate::rules::{
     Outcome, Rules, Side, Standing, Symmetry,
 };
 use crate::solve::value::Prospect;
-use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally};
+use crate::table::{Buffer, Counts, Memory, RootValue, Table, Tally};
 
 /// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,11 +87,7 @@ pub struct Counterexample {
 
 /// Proves every row, move and value of a table from its rules; the checksums must have been checked. Fails if
 /// the manifest or an array is wrong as a whole.
-pub fn prove(
-    game: &dyn Rules,
-    table: &Table,
-    progress: &dyn Progress,
-) -> Result<Verified, TableError> {
+pub fn prove(game: &dyn Rules, table: &Table, progress: &dyn Progress) -> Result<Verified, Error> {
     let plan = Plan::of(game, table)?;
     let rows = Graph::open(game, table)?;
     rows.check_whole(table)?;
@@ -525,7 +522,7 @@ impl Proof<'_> {
         table: &Table,
         layers: &Findings,
         roots: &[Option<usize>],
-    ) -> Result<(), TableError> {
+    ) -> Result<(), Error> {
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
         let mut all = LayerFindings::default();

@@ -1,12 +1,13 @@
 //! Values of a table as the proof reads them, and their expected values.
 
 use super::ExpectedRow;
+use crate::error::Error;
 use crate::graph::StateKind;
 use crate::rules::{Outcome, Repetition, Rules, Score};
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
-use crate::table::{Array, Table, TableError};
+use crate::table::{Array, Table};
 
 /// Value columns of a table, and its convention for infinite play.
 pub(super) struct ProofColumns {
@@ -18,10 +19,7 @@ pub(super) struct ProofColumns {
 }
 
 impl ProofColumns {
-    pub(super) fn open(
-        game: &dyn Rules,
-        table: &Table,
-    ) -> Result<Option<ProofColumns>, TableError> {
+    pub(super) fn open(game: &dyn Rules, table: &Table) -> Result<Option<ProofColumns>, Error> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
@@ -161,7 +159,7 @@ pub(super) struct Discounts {
 }
 
 impl Discounts {
-    pub(super) fn open(table: &Table) -> Result<Option<Discounts>, TableError> {
+    pub(super) fn open(table: &Table) -> Result<Option<Discounts>, Error> {
         let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
         let value = table.array::<f32>("value")?;
         if value.len() as u64 != table.manifest().counts.table.states {

@@ -1,7 +1,7 @@
 //! Figures of a hand-made policy on hand-made values, computed by hand.
 
 use std::sync::Arc;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Outcome, Rules, Score};
@@ -37,7 +37,7 @@ impl Source for Invented {
         2
     }
 
-    fn fill(&self, _piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+    fn fill(&self, _piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error> {
         let (game, mut out) = (&self.0, Piece::default());
         let start = game.start();
         let after = game.advance(&start, game.actions(&start.state)[0]);
@@ -70,7 +70,7 @@ impl Policy for Told {
         "told".to_string()
     }
 
-    fn answer(&self, _game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, _game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         assert_eq!(batch.len(), 2);
         let probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
         let scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];

@@ -13,7 +13,6 @@ use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::graph::{Graph, Plan};
-use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{AnyPosition, Outcome, Rules};
 use yomikiri::solved::{Orienting, SolvedTable};

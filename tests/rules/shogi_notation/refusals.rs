@@ -1,7 +1,6 @@
 //! Errors for invalid positions: the fault, its place, and the valid form.
 
 use yomikiri::games::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::hint::Hint;
 use yomikiri::rules::Game;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};

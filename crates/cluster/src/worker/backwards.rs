@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::Works;
+use crate::Done;
 use crate::expand::{TOGETHER, Trace};
 use crate::parts::{Chunks, Extent, PartKind};
 use crate::post::{Message, Post, hash, owner, slice};
 use crate::spool::protocol_error;
-use crate::{ClusterError, Done};
+use yomikiri::error::{Error, Kind};
 use yomikiri::games::othello::blocks::Bits;
 use yomikiri::graph::TaskStates;
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{Empties, Score};
 use yomikiri::solve::value::{Short, SweepOrder};
 use yomikiri::table::Counts;
@@ -69,7 +69,7 @@ struct Open {
 }
 
 impl Open {
-    fn take(&mut self, (number, values): (u32, Vec<i16>)) -> Result<(), ClusterError> {
+    fn take(&mut self, (number, values): (u32, Vec<i16>)) -> Result<(), Error> {
         let (waiting, places) = self.questions.remove(&number).ok_or_else(protocol_error)?;
         if values.len() != places {
             return Err(protocol_error());
@@ -84,10 +84,7 @@ impl Open {
 }
 
 /// Finds the values of own blocks.
-pub(super) fn backwards<B: Bits>(
-    works: &Works<'_, B>,
-    post: &mut Post<'_>,
-) -> Result<Done, ClusterError> {
+pub(super) fn backwards<B: Bits>(works: &Works<'_, B>, post: &mut Post<'_>) -> Result<Done, Error> {
     let (part, layers) = (&works.part, works.layers.clone());
     let all = layers.end - layers.start;
     let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
@@ -101,14 +98,13 @@ pub(super) fn backwards<B: Bits>(
         }
     }
     let there = post.compare(&works.asked, own)?.ok_or_else(|| {
-        let what = Hinted::new(
+        Error::new(
             "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
-        );
-        ClusterError::Input(what)
+        )
     })?;
-    let missing = || ClusterError::Others("a layer was removed during the work".into());
-    let known = |number: u32| -> Result<KnownLayer, ClusterError> {
+    let missing = || Error::from("a layer was removed during the work").of_kind(Kind::Failure);
+    let known = |number: u32| -> Result<KnownLayer, Error> {
         let layer = part.read(PartKind::Layer, number)?.ok_or_else(missing)?;
         let values = part.values_of(&layer)?.ok_or_else(missing)?;
         layer.check()?;
@@ -141,7 +137,7 @@ pub(super) fn backwards<B: Bits>(
 }
 
 /// Answers the requests received.
-fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), ClusterError> {
+fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), Error> {
     loop {
         let asked = post.inbox().asks.pop_front();
         let Some((worker, number, words)) = asked else { return Ok(()) };
@@ -152,11 +148,10 @@ fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), C
             let known = later.get(&block.count_ones());
             known.and_then(|known| known.look_up(*block, places, &mut values)).ok_or_else(
                 || {
-                    let what = Hinted::new(
+                    Error::new(
                         "a move leads out of the enumerated states",
                         "remove the parts and start again",
-                    );
-                    ClusterError::Input(what)
+                    )
                 },
             )?;
             rest = after;
@@ -172,7 +167,7 @@ fn settle<B: Bits>(
     (layer, chunk): (&Chunks, &Extent),
     later: &BTreeMap<u32, KnownLayer>,
     done: &mut Done,
-) -> Result<Vec<i16>, ClusterError> {
+) -> Result<Vec<i16>, Error> {
     let (rules, game) = (&works.rules, &works.job.game);
     let piece = layer.piece(chunk)?;
     let mut open = Open { best: vec![Short::HIGHEST; piece.places.len()], ..Open::default() };
@@ -287,7 +282,7 @@ fn wait(
     later: &BTreeMap<u32, KnownLayer>,
     open: &mut Open,
     moves: usize,
-) -> Result<(), ClusterError> {
+) -> Result<(), Error> {
     loop {
         serve(post, later)?;
         let answers = std::mem::take(&mut post.inbox().answers);

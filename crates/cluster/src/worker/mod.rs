@@ -11,8 +11,9 @@ use crate::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
 use crate::parts::{Part, PartKind};
 use crate::post::{Keeping, Message, Post, hash, owner, slice};
 use crate::spool::{Records, Spool, protocol_error};
-use crate::{ClusterError, Done, Job};
+use crate::{Done, Job};
 use backwards::backwards;
+use yomikiri::error::Error;
 use yomikiri::games::othello::blocks::{Bits, Blocks};
 use yomikiri::graph::TaskStates;
 use yomikiri::rules::Group;
@@ -132,7 +133,7 @@ pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
 }
 
 /// Does a worker's part of a job.
-pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
+pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Error> {
     let rules = Blocks::<B>::new(&*job.game);
     let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
     let _lock = part.lock()?;
@@ -166,7 +167,7 @@ struct Reached {
 
 impl<B: Bits> Works<'_, B> {
     /// Enumerates own blocks, layer by layer.
-    fn forwards(&self, post: &mut Post<'_>, roots: &[(u32, u64)]) -> Result<Done, ClusterError> {
+    fn forwards(&self, post: &mut Post<'_>, roots: &[(u32, u64)]) -> Result<Done, Error> {
         let Range { start, end } = self.layers;
         let own = self.part.layers_from(start, end)?;
         let there = post.compare(&self.asked, Some(own))?.unwrap_or(0);
@@ -211,7 +212,7 @@ impl<B: Bits> Works<'_, B> {
         number: u32,
         mut spool: Spool,
         reached: &mut Reached,
-    ) -> Result<Counts, ClusterError> {
+    ) -> Result<Counts, Error> {
         let (mut file, mut counts) = (self.part.write(PartKind::Layer, number)?, Counts::default());
         for slices in spool.groups(self.limits.group) {
             let last = slices.end;
@@ -253,7 +254,7 @@ impl<B: Bits> Works<'_, B> {
         post: &mut Post<'_>,
         number: u32,
         reached: &mut Reached,
-    ) -> Result<Counts, ClusterError> {
+    ) -> Result<Counts, Error> {
         let mut counts = Counts::default();
         let Some(layer) = self.part.read(PartKind::Layer, number)? else { return Ok(counts) };
         layer.check()?;
@@ -277,7 +278,7 @@ impl<B: Bits> Works<'_, B> {
         mut sets: Sets,
         reached: &mut Reached,
         counts: &mut Counts,
-    ) -> Result<Sets, ClusterError> {
+    ) -> Result<Sets, Error> {
         let (rules, group) = (&self.rules, self.group);
         let block = &rules.block(occupied);
         let (mut states, mut moves, mut passed) = (TaskStates::default(), Vec::new(), Vec::new());
@@ -299,7 +300,7 @@ impl<B: Bits> Works<'_, B> {
                         post.end_share()?;
                     }
                 }
-                Ok::<(), ClusterError>(())
+                Ok::<(), Error>(())
             };
         expand(&sets, Some(&mut passed), &mut moves)?;
         if !passed.is_empty() {

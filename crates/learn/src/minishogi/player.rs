@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::beam::{Beam, RootMove, loss_in};
 use super::quick::Quick;
 use super::{Minishogi, ValueFunction, rules};
+use yomikiri::error::Error;
 use yomikiri::games::shogi::{Board, MINISHOGI};
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{AnyPosition, Game, Position, Rules};
 use yomikiri::search::mates::{Fate, MateRules, board_of, fates};
 use yomikiri_measure::policy::card::{Card, file};
@@ -43,7 +43,7 @@ pub fn load(
     spec: &NetworkSpec,
     card: &Card,
     game: &dyn Rules,
-) -> Result<MinishogiPlayer<Quick>, Hinted> {
+) -> Result<MinishogiPlayer<Quick>, Error> {
     let path = file(&spec.path, "onnx");
     card.check(&path, &game.name())?;
     let bytes = card.model(&path)?;
@@ -51,7 +51,7 @@ pub fn load(
     let values = values
         .ok_or_else(|| card.unfit(&path, "is not a value network for minishogi".to_string()))?;
     if spec.reading.symmetric {
-        return Err(Hinted::from(format!(
+        return Err(Error::from(format!(
             "policy '{name}': symmetric=yes does not apply to minishogi"
         ))
         .with_hint("use plies, width and mate for minishogi"));
@@ -123,9 +123,9 @@ impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
         self.name.clone()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         if game.name() != self.game.name() {
-            return Err(Hinted::from(format!(
+            return Err(Error::from(format!(
                 "policy '{}' plays {}, not {}",
                 self.name,
                 self.game.name(),

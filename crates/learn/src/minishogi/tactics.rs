@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::mates::GAME_PLIES;
 use super::{Minishogi, erased, rules};
 use crate::chance::{below, seeded};
+use yomikiri::error::Error;
 use yomikiri::games::shogi::{Board, MINISHOGI};
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{Action, Game, Position};
 use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::{Batch, Policy};
@@ -123,7 +123,7 @@ impl TestSet {
     }
 
     /// Measures a player; `None` if there are no positions of a kind.
-    pub fn measure(&self, player: &dyn Policy) -> Result<Option<Shares>, Hinted> {
+    pub fn measure(&self, player: &dyn Policy) -> Result<Option<Shares>, Error> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
         let kept = share(&self.won, player, wins)?;
         let lost = share(&self.at_risk, player, loses)?;
@@ -140,7 +140,7 @@ fn share(
     positions: &[JudgedPosition],
     player: &dyn Policy,
     counts: impl Fn(Fate) -> bool,
-) -> Result<Option<f64>, Hinted> {
+) -> Result<Option<f64>, Error> {
     let (rules, game, mut batch) = (rules(), rules().into_rules(), Batch::default());
     for (position, moves) in positions {
         batch.push(erased(&*game, &rules, position), moves.iter().map(|(action, _)| *action));

@@ -14,7 +14,7 @@ use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::Rules;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
@@ -108,7 +108,7 @@ impl Discs {
         settings: Settings,
         players: &[Box<dyn Policy>],
         progress: &dyn Progress,
-    ) -> Result<Discs, Hinted> {
+    ) -> Result<Discs, Error> {
         let squares = game.action_count() - 1;
         let (mut train, mut test) = (Vec::new(), Vec::new());
         let pairs = (players.len() * players.len()) as u64;
@@ -185,7 +185,7 @@ impl Learner for Discs {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Error> {
         let mut order: Vec<usize> = (0..self.train.len()).collect();
         shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
         let size = self.settings.batch.max(1);

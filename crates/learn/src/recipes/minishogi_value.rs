@@ -23,7 +23,7 @@ use crate::options::{AT_ONCE, COUNT, KEPT, UNITS, number, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri_measure::policy::{ByRule, Random};
 
@@ -94,7 +94,7 @@ const REPORTED: usize = 1 << 14;
 
 impl MinishogiValue {
     /// Generates the mate positions and the initial weights.
-    pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, Hinted> {
+    pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, Error> {
         check_size(&architecture(&settings.hidden))?;
         let game = rules();
         let Settings { mates, held_out, seed, .. } = settings;
@@ -148,7 +148,7 @@ impl MinishogiValue {
 
     /// Measures the network in positions of [`tactics`](crate::minishogi::tactics), at one ply and with the
     /// beam of the source, and random play for comparison.
-    pub fn tactics(&self, tests: &TestSet) -> Result<HistoryRow, Hinted> {
+    pub fn tactics(&self, tests: &TestSet) -> Result<HistoryRow, Error> {
         let mut row = HistoryRow::new();
         let mut add = |name: &str, shares: Option<Shares>| {
             if let Some(Shares { kept, lost }) = shares {
@@ -174,7 +174,7 @@ impl MinishogiValue {
         purpose: &[u64],
         schedule: impl Fn(f64) -> f64,
         progress: &dyn Progress,
-    ) -> Result<f64, Hinted> {
+    ) -> Result<f64, Error> {
         shuffle(&mut seeded(self.settings.seed, purpose), &mut order);
         let mut total = 0.0;
         let mut since = 0;
@@ -202,7 +202,7 @@ impl MinishogiValue {
     }
 
     /// Plays an iteration of self-play and trains on it.
-    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Error> {
         progress.note("playing");
         let Settings { play, mate_epochs, seed, .. } = self.settings;
         let first = (iteration - mate_epochs) * play.games;
@@ -275,7 +275,7 @@ impl Learner for MinishogiValue {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Error> {
         let mut row = if iteration < self.settings.mate_epochs {
             let order = self.mates.train.clone();
             let (epochs, last) = (self.settings.mate_epochs as f64, self.settings.final_rate);

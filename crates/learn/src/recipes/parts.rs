@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use yomikiri::error::Error;
 use yomikiri::rules::{FoldedWords, Rules, Splits, name_word};
-use yomikiri_measure::judge::{MeasureError, Piece, Source};
+use yomikiri_measure::judge::{Piece, Source};
 
 /// Minimum number of positions in a piece, except the last. Inference takes a piece at a time, and sampling
 /// leaves few positions of each piece of a large table.
@@ -26,11 +27,11 @@ impl SplitPart {
         source: &dyn Source,
         splits: Splits,
         shares: [f64; 3],
-    ) -> Result<[SplitPart; 3], MeasureError> {
+    ) -> Result<[SplitPart; 3], Error> {
         let game = source.game();
         let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
-        let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
-            let (filled, _) = source.fill(at).map_err(MeasureError::damaged)?;
+        let taken = |at: usize| -> Result<[Piece; 3], Error> {
+            let (filled, _) = source.fill(at)?;
             let mut parts: [Piece; 3] = Default::default();
             for all in filled {
                 for (at, position) in all.batch.positions().iter().enumerate() {
@@ -87,7 +88,7 @@ impl Source for SplitPart {
         self.rows
     }
 
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error> {
         let piece = self.pieces[piece].clone();
         let rows = piece.cases.len() as u64;
         Ok((vec![piece], rows))

@@ -24,7 +24,7 @@ use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};
 use yomikiri::rules::{Action, AnyPosition, AnyState, Rules, Side};
@@ -89,7 +89,7 @@ pub struct Fit {
 
 impl Fit {
     /// Checks the numbers, and sets ε and γ to these defaults where they are missing.
-    pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, Hinted> {
+    pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, Error> {
         self.gamma.get_or_insert(gamma);
         self.epsilon = match self.epsilon[..] {
             [] => epsilon.to_vec(),
@@ -210,7 +210,7 @@ impl QLearning {
         lanes: &mut [Lane],
         epsilon: f64,
         results: &mut [Results],
-    ) -> Result<(), Hinted> {
+    ) -> Result<(), Error> {
         while lanes.iter().any(|lane| !lane.over) {
             let mut own = Vec::new();
             let mut theirs: Vec<(Batch, Vec<usize>)> =
@@ -339,7 +339,7 @@ impl QLearning {
     }
 
     /// Makes a step on a random batch of the replay buffer and returns its loss.
-    fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, Hinted> {
+    fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, Error> {
         let all = self.replay.experiences();
         let batch: Vec<Experience> =
             (0..self.settings.fit.batch).map(|_| all[below(random, all.len())]).collect();
@@ -388,7 +388,7 @@ impl Learner for QLearning {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Error> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let (from, to) = (self.settings.fit.epsilon[0], self.settings.fit.epsilon[1]);
         let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };

@@ -19,7 +19,7 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};
 use yomikiri::rules::{Action, AnyState, Position, Rules, Side, Splits, Symmetry};
@@ -100,8 +100,8 @@ fn weight(text: &str) -> Result<f64, String> {
 
 impl Settings {
     /// Checks the numbers, and sets those that depend on others.
-    pub fn settled(mut self) -> Result<Settings, Hinted> {
-        let wrong = |what: String| Err(Hinted::from(what));
+    pub fn settled(mut self) -> Result<Settings, Error> {
+        let wrong = |what: String| Err(Error::from(what));
         // Rounding can make the test share slightly negative.
         let test = (1.0 - self.train - self.validation).max(0.0);
         Splits::new(0, [self.train, self.validation, test])?;
@@ -211,7 +211,7 @@ impl Supervised {
         game: &dyn Rules,
         train: &SplitPart,
         settings: Settings,
-    ) -> Result<Supervised, Hinted> {
+    ) -> Result<Supervised, Error> {
         let game = game.folded();
         let mut examples = Examples::default();
         for piece in train.pieces() {
@@ -234,7 +234,7 @@ impl Supervised {
             let order = game.group().order();
             let unfit = || {
                 let what = format!("expected a multiple of the board's {order} symmetries");
-                Hinted::from(format!("invalid --hidden or --channels with --equivariant: {what}"))
+                Error::from(format!("invalid --hidden or --channels with --equivariant: {what}"))
             };
             trainer = trainer.tied(Ties::of(&architecture, &*game).ok_or_else(unfit)?);
         }
@@ -349,7 +349,7 @@ impl Learner for Supervised {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Error> {
         let mut random = seeded(self.settings.seed, &[epoch]);
         let order = self.game.group().order();
         let mut shown: Vec<(usize, Symmetry)> =

@@ -20,7 +20,7 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};
 use yomikiri::rules::{AnyPosition, Outcome, Position, Rules, Side};
@@ -215,7 +215,7 @@ impl Learner for Td {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Error> {
         let size = self.settings.games_per_iteration;
         let done = iteration * size;
         let games = size.min(self.settings.games - done);

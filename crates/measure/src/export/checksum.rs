@@ -1,9 +1,9 @@
 //! Checksum of a table's contents, independent of how they are stored.
 
+use yomikiri::error::Error;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 
 /// Bytes of a hashed row: two words of its canonical key, outcome, score and distance.
 const ROW_BYTES: usize = 20;
@@ -19,7 +19,7 @@ type Sum = [u64; 4];
 /// Returns the BLAKE3 hash of a table's identity and rows in hexadecimal, as defined in
 /// `docs/table-format.md`. The hashes of the rows are summed, because their order depends on the storage.
 /// Fails if a row is not a position.
-pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, TableError> {
+pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, Error> {
     let pieces = table.states().pieces();
     let what = format!("hashing {}", table.table().name());
     progress.begin(&what, Some(table.states().rows() as u64));
@@ -36,7 +36,7 @@ pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, 
         found.map(|()| sum)
     });
     progress.finish("");
-    let sums = sums.map_err(|what| TableError::damaged(table.table().dir(), what))?;
+    let sums = sums.map_err(|what| Error::damaged(table.table().dir(), what))?;
     let mut sum = Sum::default();
     sums.iter().for_each(|piece| add(&mut sum, piece));
     table.table().check_read()?;

@@ -4,42 +4,38 @@ use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
-use super::ExportError;
-use yomikiri::output::OutputDir;
-use yomikiri::table::{IoContext, TableError};
+use crate::export::taken;
+use yomikiri::error::Error;
+use yomikiri::output::{OutputDir, failure};
+use yomikiri::table::IoContext;
 
 /// Creates the directory of an export beside its place. Fails if anything but files that `is_ours` names is at the place.
-pub(super) fn begin(
-    place: &Path,
-    is_ours: &dyn Fn(&str) -> bool,
-) -> Result<OutputDir, ExportError> {
+pub(super) fn begin(place: &Path, is_ours: &dyn Fn(&str) -> bool) -> Result<OutputDir, Error> {
     refuse_foreign(place, is_ours)?;
     beside(place)
 }
 
 /// Creates a directory beside a place, for files that the caller moves there one by one.
-pub(super) fn beside(place: &Path) -> Result<OutputDir, ExportError> {
+pub(super) fn beside(place: &Path) -> Result<OutputDir, Error> {
     OutputDir::create(place).map_err(|source| match source.kind() {
-        ErrorKind::ResourceBusy => ExportError::Busy { place: place.to_path_buf() },
-        _ => TableError::Io { action: "write", path: place.to_path_buf(), source }.into(),
+        ErrorKind::ResourceBusy => Error::busy(place),
+        _ => failure("write", place, source),
     })
 }
 
 /// Returns `true` if there is a directory with entries, `false` if it is empty or missing. Fails for a file.
-pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
+pub(super) fn is_used(place: &Path) -> Result<bool, Error> {
     match fs::read_dir(place) {
         Ok(mut entries) => Ok(entries.next().is_some()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            Err(ExportError::Taken { place: place.to_path_buf(), what: "is a file".to_string() })
-        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Err(taken(place, "is a file")),
         Err(error) => Ok(Err(error).at("read", place)?),
     }
 }
 
 /// Checks that nothing is at a path, or a directory with files of certain names only.
-fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), ExportError> {
-    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+    let taken = |what: String| taken(place, what);
     if !place.exists() {
         return Ok(());
     }
@@ -57,8 +53,8 @@ fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Expor
 }
 
 /// Fails if a file has changed since it was exported to, or into, `place`.
-pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), ExportError> {
-    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), Error> {
+    let taken = |what: String| taken(place, what);
     if path.is_dir() {
         return Err(taken("is a directory".to_string()));
     }
@@ -83,7 +79,7 @@ pub(super) fn checksum(path: &Path) -> std::io::Result<String> {
 }
 
 /// Writes a text to a file and syncs it to disk.
-pub(super) fn write_synced(path: &Path, text: &str) -> Result<(), TableError> {
+pub(super) fn write_synced(path: &Path, text: &str) -> Result<(), Error> {
     let mut file = File::create(path).at("write", path)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).at("write", path)
 }

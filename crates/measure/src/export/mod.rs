@@ -24,57 +24,16 @@ mod folder;
 mod states;
 pub mod targets;
 
-use std::borrow::Cow;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::Path;
 
 pub use checksum::{checksum, read_checksums};
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
-use yomikiri::hint::{Hint, Hinted, Kind};
-use yomikiri::table::TableError;
+use yomikiri::error::Error;
 
-/// An export that cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// An error of the table, or of writing the files.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The place is taken by something else.
-    #[error("{} {what}", place.display())]
-    Taken {
-        /// Destination of the export.
-        place: PathBuf,
-        /// Description of the present content.
-        what: String,
-    },
-    /// The request is invalid.
-    #[error("{what}")]
-    Request {
-        /// Message and hint.
-        what: Hinted,
-    },
-    /// Another process is writing to the same place.
-    #[error("{} is being written by another process", place.display())]
-    Busy {
-        /// Destination of both.
-        place: PathBuf,
-    },
-}
-
-impl Hint for ExportError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            ExportError::Table(error) => error.hint(),
-            ExportError::Taken { .. } => Some("move it away or choose another --out".into()),
-            ExportError::Request { what } => what.hint(),
-            ExportError::Busy { .. } => Some("wait for it to end".into()),
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            ExportError::Table(error) => error.kind(),
-            _ => Kind::Input,
-        }
-    }
+/// Returns the error for a place that is taken by something else, which `what` describes.
+fn taken(place: &Path, what: impl Display) -> Error {
+    let what = format!("{} {what}", place.display());
+    Error::new(what, "move it away or choose another --out")
 }

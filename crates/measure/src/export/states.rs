@@ -7,20 +7,21 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::ExportError;
 use super::folder::{begin, is_used, unchanged, write_synced};
 use super::targets::{
     Encoder, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns, stream,
     table_crc32, write_arrays_and_lines,
 };
+use crate::export::taken;
 use crate::judge::Example;
+use yomikiri::error::Error;
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::Layout;
 use yomikiri::rules::{Rules, Split};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, States as TableStates};
-use yomikiri::table::{IoContext, Table, TableError};
+use yomikiri::table::{IoContext, Table};
 
 /// Value of `schema` in `states.json`.
 pub const SCHEMA: &str = "yomikiri-states";
@@ -113,9 +114,9 @@ pub fn write_states(
     of: Orienting,
     place: &Path,
     progress: &dyn Progress,
-) -> Result<Exported, ExportError> {
+) -> Result<Exported, Error> {
     let (game, table) = (states.game(), states.table());
-    let damaged = |what| TableError::damaged(table.dir(), what);
+    let damaged = |what| Error::damaged(table.dir(), what);
     let expected = describe(game, table, of, states.open_positions(of).map_err(damaged)?);
     if let Some(found) = intact(place)? {
         let without_files = States { files: BTreeMap::new(), ..found.clone() };
@@ -141,7 +142,7 @@ pub fn write_states(
     progress.finish(&format!("{count} positions"));
     if count != expected.positions {
         let what = format!("{count} positions, expected {} (manifest)", expected.positions);
-        return Err(damaged(what).into());
+        return Err(damaged(what));
     }
     table.check_read()?;
     let mut files = BTreeMap::new();
@@ -206,13 +207,13 @@ fn block(
     Ok((block, rows.rows.len() as u64))
 }
 
-fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, ExportError> {
+fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, Error> {
     let names = states.files.keys().map(String::as_str).chain([STATES]);
     let length = |name| {
         let path = place.join(name);
         fs::metadata(&path).at("read", &path).map(|metadata| metadata.len())
     };
-    let bytes = names.map(length).sum::<Result<u64, TableError>>()?;
+    let bytes = names.map(length).sum::<Result<u64, Error>>()?;
     Ok(Exported { states, place: place.to_path_buf(), reused, bytes })
 }
 
@@ -247,8 +248,8 @@ fn describe(game: &dyn Rules, table: &Table, of: Orienting, positions: u64) -> S
 
 /// Returns the export at a place, if any. Fails if anything else is there, or if a file of the export has
 /// changed.
-fn intact(place: &Path) -> Result<Option<States>, ExportError> {
-    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+fn intact(place: &Path) -> Result<Option<States>, Error> {
+    let taken = |what: String| taken(place, what);
     if !is_used(place)? {
         return Ok(None);
     }

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
 use super::doubts::Seen;
-use super::error::MeasureError;
 use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
 use super::intervals::Intervals;
@@ -20,11 +19,11 @@ use super::player::Player;
 use super::positions::{Checksum, Piece, Source, TablePositions};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
+use yomikiri::error::{Error, Kind};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Divider, Rules, Split};
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 
 /// Figures of one policy on one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -97,7 +96,7 @@ pub struct Measured {
 const WINDOW: usize = 128;
 
 /// Receiver of every piece in order, with each policy's answers.
-pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> Result<(), TableError> + 's;
+pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> Result<(), Error> + 's;
 
 /// Judges policies in the positions of a source; passes their answers to `sink`.
 pub fn measure(
@@ -105,7 +104,7 @@ pub fn measure(
     players: &[Player],
     mut sink: Option<&mut RowSink<'_>>,
     progress: &dyn Progress,
-) -> Result<Measured, MeasureError> {
+) -> Result<Measured, Error> {
     let names: Vec<String> = players.iter().map(Player::name).collect();
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
@@ -116,11 +115,11 @@ pub fn measure(
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
-            let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::damaged)?;
+            let (pieces, rows) = source.fill(begin + place)?;
             let part = |at: usize| judge(source, pieces[at].clone(), players, &dividers, keep);
             let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);
-            Ok::<Vec<PieceResult>, MeasureError>(parts)
+            Ok::<Vec<PieceResult>, Error>(parts)
         });
         for part in parts?.into_iter().flatten() {
             judged += part.judged;
@@ -152,15 +151,12 @@ pub fn measure(
 
 /// Estimates the seconds that [`measure`] takes, from positions of the piece in the middle: from four where policies
 /// are slow, from up to 2048 where they are fast.
-pub(super) fn judging_seconds(
-    source: &dyn Source,
-    players: &[Player],
-) -> Result<f64, MeasureError> {
+pub(super) fn judging_seconds(source: &dyn Source, players: &[Player]) -> Result<f64, Error> {
     if source.pieces() == 0 {
         return Ok(0.0);
     }
     let begun = Instant::now();
-    let (pieces, rows) = source.fill(source.pieces() / 2).map_err(MeasureError::damaged)?;
+    let (pieces, rows) = source.fill(source.pieces() / 2)?;
     let positions: usize = pieces.iter().map(|piece| piece.cases.len()).sum();
     let (filling, mut each) = (begun.elapsed().as_secs_f64(), 0.0);
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
@@ -200,7 +196,7 @@ fn judge(
     players: &[Player],
     dividers: &[Option<Divider>],
     keep: bool,
-) -> Result<PieceResult, MeasureError> {
+) -> Result<PieceResult, Error> {
     let game = source.game();
     let has_squares = game.has_squares();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
@@ -212,7 +208,7 @@ fn judge(
     let mut found =
         PieceResult { judged, asked, checksum, sums, seen, taken, piece: None, answers };
     for (player, divider) in players.iter().zip(dividers) {
-        let failed = |error| MeasureError::Policy { policy: player.name(), error };
+        let failed = |error| of_policy(error, &player.name());
         let begun = Instant::now();
         let answers = match piece.batch.is_empty() {
             true => Answers::default(),
@@ -258,7 +254,7 @@ pub fn play_everywhere(
     unfolded: &Unfolded,
     players: &[Player],
     progress: &dyn Progress,
-) -> Result<Vec<Vec<f64>>, MeasureError> {
+) -> Result<Vec<Vec<f64>>, Error> {
     let mut all = Vec::new();
     let mut sink = |_: &Piece, answers: &[Answers]| {
         gather(&mut all, answers);
@@ -297,4 +293,13 @@ impl PolicyAccuracy {
             costliest: Vec::new(),
         }
     }
+}
+
+/// Names the policy in an error of one.
+fn of_policy(error: Error, name: &str) -> Error {
+    let kind = match error.kind() {
+        Kind::Input => Kind::Answer,
+        kind => kind,
+    };
+    error.map(|what| format!("policy '{name}': {what}")).of_kind(kind)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Outcome, PlayedGame, Position, Rules, Side};
@@ -92,7 +92,7 @@ pub fn arena(
     other: &dyn Policy,
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<[GameTally; 2], Hinted> {
+) -> Result<[GameTally; 2], Error> {
     let title = format!("playing {} against {}", one.name(), other.name());
     progress.begin_with(&title, Some(2 * sampling.games), "games");
     let mut tallies = [GameTally::default(); 2];
@@ -113,13 +113,13 @@ pub fn record(
     players: [&dyn Policy; 2],
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<Vec<PlayedGame>, Hinted> {
+) -> Result<Vec<PlayedGame>, Error> {
     let tasks = sampling.games.div_ceil(LANES) as usize;
     let parts = parallel::try_map(tasks, &|task| {
         let begin = task as u64 * LANES;
         let games = play(game, players, sampling, begin..sampling.games.min(begin + LANES))?;
         progress.advance(games.len() as u64);
-        Ok::<_, Hinted>(games)
+        Ok::<_, Error>(games)
     });
     Ok(parts?.into_iter().flatten().collect())
 }
@@ -136,7 +136,7 @@ fn play(
     players: [&dyn Policy; 2],
     sampling: Sampling,
     numbers: std::ops::Range<u64>,
-) -> Result<Vec<PlayedGame>, Hinted> {
+) -> Result<Vec<PlayedGame>, Error> {
     let begin = |number: u64| {
         let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = SplitMix64::seed_from_u64(seed);

@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::comparison::{ComparedFigures, Comparison, MistakeChanges, groups_of};
 use super::metrics::Metrics;
 use super::report::AccuracyReport;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// Earlier report, read from its JSON.
 #[derive(Clone, Debug)]
@@ -14,13 +14,13 @@ pub struct Baseline(Value);
 
 impl Baseline {
     /// Reads the JSON of an earlier report.
-    pub fn read(text: &str) -> Result<Baseline, Hinted> {
+    pub fn read(text: &str) -> Result<Baseline, Error> {
         let hint = "give a file that 'solver report --json' wrote";
         let json: Value = serde_json::from_str(text)
-            .map_err(|error| Hinted::new(format!("not a report: {error}"), hint))?;
+            .map_err(|error| Error::new(format!("not a report: {error}"), hint))?;
         let has = |place: &str| json.pointer(place).is_some();
         match ["/table/checksum", "/policies", "/metrics"].into_iter().find(|place| !has(place)) {
-            Some(place) => Err(Hinted::new(format!("not a report: no {place}"), hint)),
+            Some(place) => Err(Error::new(format!("not a report: no {place}"), hint)),
             None => Ok(Baseline(json)),
         }
     }
@@ -39,7 +39,7 @@ impl Baseline {
 
     /// Compares a report with this earlier one, which lies in `file`. Fails unless both judged the same positions with
     /// the same values.
-    pub fn changes(&self, report: &AccuracyReport, file: String) -> Result<Changes, Hinted> {
+    pub fn changes(&self, report: &AccuracyReport, file: String) -> Result<Changes, Error> {
         let now = serde_json::to_value(&report.table).unwrap_or_default();
         let then = &self.0["table"];
         if then["checksum"] != now["checksum"] {
@@ -60,7 +60,7 @@ impl Baseline {
                 other => other.to_string(),
             });
             let what = format!("{what} differs: `{then}` there, `{now}` here");
-            return Err(Hinted::new(what, "compare reports on the same positions"));
+            return Err(Error::new(what, "compare reports on the same positions"));
         }
         let policies = (0..report.policies.len()).map(|at| self.changes_of(report, at));
         Ok(Changes { file, policies: policies.collect() })

@@ -10,6 +10,7 @@ use super::games::Baselines;
 use super::play::Play;
 use super::positions::Piece;
 use super::unfolded::Unfolded;
+use yomikiri::error::Error;
 use yomikiri::parallel::lock;
 use yomikiri::solved::{Orienting, States};
 
@@ -49,8 +50,8 @@ impl MeasureCache {
         &self,
         states: &States,
         key: (Orienting, usize),
-        fill: impl FnOnce() -> Result<Vec<Arc<Piece>>, String>,
-    ) -> Result<Vec<Arc<Piece>>, String> {
+        fill: impl FnOnce() -> Result<Vec<Arc<Piece>>, Error>,
+    ) -> Result<Vec<Arc<Piece>>, Error> {
         if states.rows() > self.most {
             return fill();
         }
@@ -63,7 +64,7 @@ impl MeasureCache {
     }
 
     /// Returns the unfolded table; all calls must pass the same states.
-    pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, String> {
+    pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, Error> {
         match self.unfolded.get() {
             Some(found) => Ok(found.clone()),
             None => {

@@ -43,7 +43,6 @@ mod changes;
 mod comparison;
 mod details;
 mod doubts;
-mod error;
 mod figures;
 mod forced;
 mod games;
@@ -69,7 +68,6 @@ pub use comparison::{
     Pairs,
 };
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
-pub use error::MeasureError;
 pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
 pub use forced::ForcedFigures;
 pub use games::{
@@ -94,12 +92,12 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
 use crate::policy::{self, PolicySpec};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::Rules;
 
 /// Builds a player for a game from its specification, reading its files and starting its program. Errors name
 /// the file or program at fault.
-pub fn build(spec: &PolicySpec, game: &dyn Rules) -> Result<Player, Hinted> {
+pub fn build(spec: &PolicySpec, game: &dyn Rules) -> Result<Player, Error> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
         None => policy::of_rules(spec, game)?,

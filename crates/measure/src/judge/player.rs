@@ -2,7 +2,7 @@
 
 use super::positions::{Piece, Truth};
 use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Divider, Rules};
 use yomikiri::solved::Oracle;
 
@@ -64,7 +64,7 @@ impl Player {
     }
 
     /// Answers for the positions of a piece.
-    pub(super) fn answer(&self, game: &dyn Rules, piece: &Piece) -> Result<Answers, Hinted> {
+    pub(super) fn answer(&self, game: &dyn Rules, piece: &Piece) -> Result<Answers, Error> {
         match self {
             Player::Policy(policy) => {
                 let answers = policy.answer(game, &piece.batch)?;
@@ -121,7 +121,7 @@ impl Player {
         game: &dyn Rules,
         oracle: Option<&dyn Oracle>,
         position: &AnyPosition,
-    ) -> Result<Choice, Hinted> {
+    ) -> Result<Choice, Error> {
         let actions = game.actions(&position.state);
         if actions.is_empty() {
             return Ok(Choice::default());
@@ -131,7 +131,7 @@ impl Player {
             Player::Perfect => {
                 oracle.and_then(|oracle| perfect(oracle, position)).ok_or_else(|| {
                     let what = "policy 'perfect': no table proves the values of all moves in this position";
-                    Hinted::from(what)
+                    Error::from(what)
                 })
             }
             Player::Policy(policy) => {

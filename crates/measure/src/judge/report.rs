@@ -13,8 +13,9 @@ use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
+use yomikiri::error::Error;
 use yomikiri::rules::{BoardLayout, Rules, Side, Split};
-use yomikiri::table::{SweepRecord, TableError};
+use yomikiri::table::SweepRecord;
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,7 +144,7 @@ impl AccuracyReport {
     pub fn new(
         positions: &dyn JudgedPositions,
         measured: Measured,
-    ) -> Result<AccuracyReport, TableError> {
+    ) -> Result<AccuracyReport, Error> {
         let Measured { judged, asked, seconds, policies, checksum } = measured;
         let (game, mut table) = (positions.game(), positions.facts()?);
         table.checksum = checksum.digits(game, &table);

@@ -3,7 +3,6 @@
 use super::accuracy::{RowSink, gather, judging_seconds, measure, play_everywhere};
 use super::cache::MeasureCache;
 use super::comparison::{Agreement, ComparedFigures, Comparison, PairedSets, groups_of};
-use super::error::MeasureError;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::intervals::Draws;
@@ -15,7 +14,7 @@ use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Repetition, Side};
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -63,7 +62,7 @@ impl<'a> Request<'a> {
     }
 
     /// Estimates the seconds in which all threads judge the policies, from the time of a few positions.
-    pub fn judging_seconds(&self) -> Result<f64, MeasureError> {
+    pub fn judging_seconds(&self) -> Result<f64, Error> {
         judging_seconds(self.positions, self.players)
     }
 
@@ -72,7 +71,7 @@ impl<'a> Request<'a> {
         self,
         mut sink: Option<&mut RowSink<'_>>,
         progress: &dyn Progress,
-    ) -> Result<AccuracyReport, MeasureError> {
+    ) -> Result<AccuracyReport, Error> {
         let Request { positions, players, .. } = self;
         let game = positions.game();
         let (game_table, why_no_games) = match self.games.then(|| self.game_table()) {
@@ -84,9 +83,7 @@ impl<'a> Request<'a> {
         let own = MeasureCache::up_to(0);
         let cache = game_table.and_then(|rows| rows.cache).unwrap_or(&own);
         let unfolded = match game_table {
-            Some(rows) => {
-                Some((rows, cache.unfolded(rows.table.states()).map_err(MeasureError::damaged)?))
-            }
+            Some(rows) => Some((rows, cache.unfolded(rows.table.states())?)),
             None => None,
         };
         // If rows record their orientations, the judged positions are those that games reach.
@@ -167,7 +164,7 @@ pub fn compare(
     names: [&str; 2],
     worst: usize,
     progress: &dyn Progress,
-) -> Result<(Comparison, AccuracyReport), MeasureError> {
+) -> Result<(Comparison, AccuracyReport), Error> {
     let (game, is_sample) = (positions.game(), positions.is_sample());
     let mut paired = PairedSets::default();
     let mut add = |piece: &Piece, answers: &[Answers]| {
@@ -205,9 +202,9 @@ impl Match {
         players: &[Player],
         openings: u32,
         progress: &dyn Progress,
-    ) -> Result<Match, MeasureError> {
-        playable(table).map_err(MeasureError::Damaged)?;
-        let unfolded = Unfolded::new(table.states()).map_err(MeasureError::damaged)?;
+    ) -> Result<Match, Error> {
+        playable(table).map_err(|why| why.map(|why| format!("{} {why}", table.table().name())))?;
+        let unfolded = Unfolded::new(table.states())?;
         let moves = play_everywhere(table, &unfolded, players, progress)?;
         let play = Play::new(&unfolded, table);
         let [own, other] = [0, 1].map(|at| &moves[at][..]);
@@ -234,14 +231,14 @@ impl Match {
 }
 
 /// Checks that games can be played out on a table: it must be complete and count infinite play.
-pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
+pub fn playable(table: &SolvedTable) -> Result<(), Error> {
     if !table.table().manifest().complete {
         let what = "is bounded: games lead out of the table";
-        return Err(Hinted::new(what, "expected a complete table"));
+        return Err(Error::new(what, "expected a complete table"));
     }
     if table.values().repetition() == Repetition::Unknown {
         let what = "does not define the value of infinite play";
-        return Err(Hinted::new(what, "solve it with --repetition draw"));
+        return Err(Error::new(what, "solve it with --repetition draw"));
     }
     Ok(())
 }

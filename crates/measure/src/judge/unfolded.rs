@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use yomikiri::hint::Hint;
+use yomikiri::error::Error;
 use yomikiri::parallel;
 use yomikiri::rules::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
 use yomikiri::solved::States;
@@ -43,7 +43,11 @@ impl Unfolded {
     }
 
     /// Unfolds a table. Fails if it is not complete, is damaged, or has too many positions or moves.
-    pub fn new(states: &States) -> Result<Unfolded, String> {
+    pub fn new(states: &States) -> Result<Unfolded, Error> {
+        Unfolded::of(states).map_err(|what| Error::damaged(states.table().dir(), what))
+    }
+
+    fn of(states: &States) -> Result<Unfolded, String> {
         if !states.table().manifest().complete {
             return Err("bounded table: games lead out of it".to_string());
         }

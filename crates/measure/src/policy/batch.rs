@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition};
 
 /// Positions in which a policy chooses a move, with their legal actions.
@@ -125,9 +125,9 @@ impl Answers {
     }
 
     /// Checks that the answers have the lengths of the batch, and that all numbers are valid.
-    pub fn check(&self, batch: &Batch) -> Result<(), Hinted> {
+    pub fn check(&self, batch: &Batch) -> Result<(), Error> {
         let (actions, positions) = (batch.actions().len(), batch.len());
-        let wrong = |what: &str| Err(Hinted::from(what));
+        let wrong = |what: &str| Err(Error::from(what));
         if self.probabilities.len() != actions {
             return wrong("expected one probability for each legal move");
         }

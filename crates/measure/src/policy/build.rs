@@ -7,13 +7,13 @@ use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::Rules;
 
 /// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
 /// [`PolicySpec::Perfect`], which needs a solved table. Fails if the policy does not suit the game, if the
 /// file is invalid, or for networks and external policies.
-pub fn of_rules(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Hinted> {
+pub fn of_rules(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Error> {
     spec.check(game)?;
     if let PolicySpec::Mate(nodes) = *spec {
         return Ok(Mate::new(spec.to_string(), nodes, game).and_then(by_rule));
@@ -30,7 +30,7 @@ pub fn of_rules(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Po
 }
 
 /// Builds a policy of files, a model or a program; returns `None` for all others.
-pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Hinted> {
+pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Error> {
     Ok(match spec {
         PolicySpec::Predictions(dir, reading) => {
             Some(Box::new(Predictions::read(game, spec.to_string(), dir, reading)?))
@@ -51,7 +51,7 @@ pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn 
 fn of_any(
     spec: &PolicySpec,
     evaluation: impl StaticEvaluation + 'static,
-) -> Result<Option<Box<dyn Policy>>, Hinted> {
+) -> Result<Option<Box<dyn Policy>>, Error> {
     let name = spec.to_string();
     Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
@@ -73,7 +73,7 @@ fn of_any(
         }
         PolicySpec::Perfect => None,
         _ => {
-            return Err(Hinted::from(format!("policy '{name}' needs more than the rules"))
+            return Err(Error::from(format!("policy '{name}' needs more than the rules"))
                 .with_hint("use learn::player for trained networks"));
         }
     })
@@ -89,19 +89,15 @@ impl NetworkSpec {
     ///
     /// The error is one line that names the file, its fault and a remedy.
     #[cfg(feature = "onnx")]
-    pub fn load<'a>(&self, name: String, game: &dyn Rules) -> Result<Box<dyn Policy + 'a>, Hinted> {
+    pub fn load<'a>(&self, name: String, game: &dyn Rules) -> Result<Box<dyn Policy + 'a>, Error> {
         Ok(Box::new(super::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
     /// Fails: this build cannot read models.
     #[cfg(not(feature = "onnx"))]
-    pub fn load<'a>(
-        &self,
-        name: String,
-        _game: &dyn Rules,
-    ) -> Result<Box<dyn Policy + 'a>, Hinted> {
+    pub fn load<'a>(&self, name: String, _game: &dyn Rules) -> Result<Box<dyn Policy + 'a>, Error> {
         let (what, hint) = NetworkSpec::NOT_BUILT_IN;
-        Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
+        Err(Error::from(format!("{name}: {what}")).with_hint(hint))
     }
 }
 
@@ -109,7 +105,6 @@ impl NetworkSpec {
 mod tests {
     use super::super::sample::{four, minishogi};
     use super::*;
-    use yomikiri::hint::Hint as _;
 
     #[test]
     fn only_the_perfect_policy_waits_for_a_table() {

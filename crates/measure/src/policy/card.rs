@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainedOn;
-use yomikiri::hint::{Hinted, nearest};
+use yomikiri::error::{Error, nearest};
 use yomikiri::input;
 use yomikiri::rules::encode::Layout;
 use yomikiri::rules::{Division, Splits};
@@ -115,15 +115,15 @@ impl Card {
     }
 
     /// Reads the card of a network; fails if it has another schema or version.
-    pub fn read(network: &Path) -> Result<Card, Hinted> {
+    pub fn read(network: &Path) -> Result<Card, Error> {
         let path = file(network, "json");
-        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", path.display()));
+        let unfit = |what: Error| what.map(|what| format!("{} {what}", path.display()));
         let card: Card = serde_json::from_slice(&text_of(&path)?).map_err(|error| {
             let what = format!("is not a valid card of a network: {error}");
-            unfit(Hinted::new(what, "correct it, or move it away to measure without a card"))
+            unfit(Error::new(what, "correct it, or move it away to measure without a card"))
         })?;
         if card.schema != SCHEMA || card.schema_version != SCHEMA_VERSION {
-            return Err(unfit(Hinted::new(
+            return Err(unfit(Error::new(
                 format!("has the unsupported schema {} {}", card.schema, card.schema_version),
                 format!("expected {SCHEMA} {SCHEMA_VERSION}"),
             )));
@@ -133,7 +133,7 @@ impl Card {
 
     /// Reads the card beside an ONNX file; returns `None` if `NAME.json` is absent, or something else: if no field of a
     /// card is in it.
-    pub fn beside(network: &Path) -> Result<Option<Card>, Hinted> {
+    pub fn beside(network: &Path) -> Result<Option<Card>, Error> {
         let path = file(network, "json");
         if !path.is_file() {
             return Ok(None);
@@ -153,7 +153,7 @@ impl Card {
     }
 
     /// Checks that a network is for a game.
-    pub fn check(&self, network: &Path, game: &str) -> Result<(), Hinted> {
+    pub fn check(&self, network: &Path, game: &str) -> Result<(), Error> {
         match self.game == game {
             true => Ok(()),
             false => Err(self.unfit(network, format!("is for {}, not for {game}", self.game))),
@@ -161,14 +161,14 @@ impl Card {
     }
 
     /// Reads the ONNX file beside the card; fails if its checksum does not match the card.
-    pub fn model(&self, network: &Path) -> Result<Vec<u8>, Hinted> {
+    pub fn model(&self, network: &Path) -> Result<Vec<u8>, Error> {
         let bytes = read_model(&file(network, "onnx"))?;
         self.check_sum(network, crc32fast::hash(&bytes))?;
         Ok(bytes)
     }
 
     /// Checks the checksum of the ONNX file, if the card has one.
-    pub(super) fn check_sum(&self, network: &Path, crc32: u32) -> Result<(), Hinted> {
+    pub(super) fn check_sum(&self, network: &Path, crc32: u32) -> Result<(), Error> {
         match self.onnx_crc32.as_ref().is_some_and(|crc| *crc != format!("{crc32:08x}")) {
             true => {
                 let (path, card) = (file(network, "onnx"), file(network, "json"));
@@ -180,7 +180,7 @@ impl Card {
     }
 
     /// Returns the error of a network with an inconsistent card.
-    pub fn unfit(&self, network: &Path, what: impl Into<Hinted>) -> Hinted {
+    pub fn unfit(&self, network: &Path, what: impl Into<Error>) -> Error {
         let path = file(network, "json");
         what.into().map(|what| format!("{} {what}", path.display()))
     }
@@ -198,16 +198,16 @@ impl Card {
 }
 
 /// Reads a text without the mark of its byte order that some editors put before it.
-fn text_of(path: &Path) -> Result<Vec<u8>, Hinted> {
+fn text_of(path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = input::file(path, input::TEXT)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Ok(bytes.strip_prefix(b"\xEF\xBB\xBF").map_or(bytes.clone(), <[u8]>::to_vec))
 }
 
 /// Reads an ONNX file.
-pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, Hinted> {
+pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
     input::file(path, input::MODEL).map_err(|error| {
-        let error = Hinted::from(format!("cannot read the model {}: {error}", path.display()));
+        let error = Error::from(format!("cannot read the model {}: {error}", path.display()));
         match near_file(path) {
             Some(near) => error.with_hint(format!("did you mean `{near}`?")),
             None => error,

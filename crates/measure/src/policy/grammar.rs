@@ -1,11 +1,11 @@
 //! Text form of policies: `name:argument?key=value,key=value`.
 
 use std::fmt;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// Returns the error of an invalid policy: its text followed by `what`, which includes the separator (a blank
 /// or colon).
-pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> Hinted {
+pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Error>) -> Error {
     what.into().map(|what| format!("policy '{policy}'{what}"))
 }
 
@@ -38,20 +38,20 @@ impl<'a> SpecParts<'a> {
         self,
         (thing, form): (&str, &str),
         mut set: impl FnMut(&str, &str) -> Result<(), String>,
-    ) -> Result<&'a str, Hinted> {
+    ) -> Result<&'a str, Error> {
         let argument = self.argument.unwrap_or_default();
         let (argument, options) = argument.rsplit_once('?').unwrap_or((argument, ""));
         if argument.is_empty() {
             return Err(refused(
                 self,
-                Hinted::new(format!(": missing {thing}"), format!("expected {form}")),
+                Error::new(format!(": missing {thing}"), format!("expected {form}")),
             ));
         }
         for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             set(key, value).map_err(|known| {
                 let what = format!(": unknown option `{option}`");
-                let what = Hinted::new(what, format!("expected {known}"));
+                let what = Error::new(what, format!("expected {known}"));
                 refused(self, what)
             })?;
         }

@@ -13,7 +13,7 @@
 
 use super::chance::Chance;
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Mobility, Rules, Walk};
 
 /// Plays the move that UCT visits most. Scores are visits; the value of a position is the mean result of all
@@ -40,7 +40,7 @@ impl Policy for Mcts {
         PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let mut answers = Answers::default();
         answers.scores.resize(batch.actions().len(), 0.0);
         answers.probabilities.resize(batch.actions().len(), 0.0);

@@ -72,7 +72,7 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Chooses moves.
@@ -83,7 +83,7 @@ pub trait Policy: Send + Sync {
     /// Answers for every position of a batch.
     ///
     /// The answer for a position must not depend on the rest of the batch.
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>;
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error>;
 
     /// Returns the positions whose exact values it was trained on.
     fn learned_from(&self) -> TrainedOn {
@@ -148,7 +148,7 @@ impl<R: Rule> Policy for ByRule<R> {
         self.0.name()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let (count, mut answers) = (batch.actions().len(), Answers::default());
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -170,7 +170,7 @@ pub fn ask(
     policy: &dyn Policy,
     game: &dyn Rules,
     position: &AnyPosition,
-) -> Result<Vec<(Action, f64)>, Hinted> {
+) -> Result<Vec<(Action, f64)>, Error> {
     let mut batch = Batch::default();
     batch.push(*position, game.actions(&position.state));
     let answers = policy.answer(game, &batch)?;

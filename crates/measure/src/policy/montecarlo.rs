@@ -6,7 +6,7 @@
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Rules, Walk};
 
 /// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
@@ -38,7 +38,7 @@ impl Policy for MonteCarlo {
         PolicySpec::Plays(PlayOn::MonteCarlo, self.playouts, self.seed).to_string()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::ReadingSpec;
 use super::grammar::{SpecParts, refused, write_options};
 use super::reader::number;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// A network, how it is read and how it plays. The text form reads back as the same specification.
 ///
@@ -39,18 +39,18 @@ impl NetworkSpec {
         ("this build does not include ONNX", "build with --features onnx");
 
     /// Parses the text behind `onnx:`.
-    pub fn onnx(text: &str) -> Result<NetworkSpec, Hinted> {
+    pub fn onnx(text: &str) -> Result<NetworkSpec, Error> {
         let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
         NetworkSpec::default().read("onnx", text, form)
     }
 
     /// Parses the text behind `learned:`.
-    pub fn learned(text: &str) -> Result<NetworkSpec, Hinted> {
+    pub fn learned(text: &str) -> Result<NetworkSpec, Error> {
         let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
         spec.read("learned", text, ("network", "learned:NAME"))
     }
 
-    fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
+    fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Error> {
         let parts = SpecParts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
         let reading = &self.reading;
@@ -59,7 +59,7 @@ impl NetworkSpec {
         {
             return Err(refused(
                 parts,
-                Hinted::new(
+                Error::new(
                     format!(": layout {layout} defines its planes"),
                     "leave planes out, or use nchw, nhwc, flat or interleaved",
                 ),
@@ -97,7 +97,7 @@ impl fmt::Display for NetworkSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::hint::Hint as _;
+
     use yomikiri::rules::encode::{Layout, Plane};
 
     #[test]

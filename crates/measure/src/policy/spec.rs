@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec, Weights};
-use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::error::{Error, did_you_mean};
 use yomikiri::rules::Rules;
 use yomikiri::search::mates::has_mates;
 
@@ -140,7 +140,7 @@ impl PolicySpec {
     }
 
     /// Checks that the policy suits a game; only Othello has square weights, for example.
-    pub fn check(&self, game: &dyn Rules) -> Result<(), Hinted> {
+    pub fn check(&self, game: &dyn Rules) -> Result<(), Error> {
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -150,18 +150,18 @@ impl PolicySpec {
         let what = match (self, game.has_squares()) {
             (_, has_squares) if by_file && !has_squares || by_built_in && !Weights::suit(game) => {
                 let what = " needs an Othello board";
-                Hinted::new(what, format!("expected for {name}: {others}"))
+                Error::new(what, format!("expected for {name}: {others}"))
             }
             (PolicySpec::Mate(_), _) if !has_mates(game) => {
-                Hinted::new(" needs a game of shogi", format!("expected for {name}: {others}"))
+                Error::new(" needs a game of shogi", format!("expected for {name}: {others}"))
             }
-            (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
+            (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Error::new(
                 format!(": {name} has no planes as a model's input"),
                 format!("expected {others}"),
             ),
             (PolicySpec::Network(_), _) if !NetworkSpec::IS_BUILT_IN => {
                 let (what, hint) = NetworkSpec::NOT_BUILT_IN;
-                Hinted::new(format!(": {what}"), hint)
+                Error::new(format!(": {what}"), hint)
             }
             _ => return Ok(()),
         };
@@ -215,9 +215,9 @@ fn outside(f: &mut fmt::Formatter<'_>, policy: &str, reading: &ReadingSpec) -> f
 }
 
 impl FromStr for PolicySpec {
-    type Err = Hinted;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
+    fn from_str(text: &str) -> Result<PolicySpec, Error> {
         let parts = SpecParts::of(text);
         // Directories and commands may contain a `?`, so only known names count as options.
         if let ("predictions" | "exec", Some((policy, options))) =
@@ -227,7 +227,7 @@ impl FromStr for PolicySpec {
             let policy: PolicySpec = policy.parse()?;
             return parts.outside(policy);
         }
-        let wrong = |what: Hinted| refused(text, what);
+        let wrong = |what: Error| refused(text, what);
         if let Some(&reader) = READ_AHEAD.iter().find(|(name, ..)| *name == parts.name) {
             return parts.reading(reader);
         }
@@ -247,7 +247,7 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
             ("learned", Some(network)) => PolicySpec::Network(NetworkSpec::learned(network)?),
             ("predictions", Some("")) => {
-                return Err(wrong(Hinted::new(": missing directory", "expected predictions:DIR")));
+                return Err(wrong(Error::new(": missing directory", "expected predictions:DIR")));
             }
             ("predictions", Some(dir)) => {
                 PolicySpec::Predictions(PathBuf::from(dir), ReadingSpec::default())
@@ -259,7 +259,7 @@ impl FromStr for PolicySpec {
                     reading: ReadingSpec::default(),
                 },
                 Some(_) => {
-                    return Err(wrong(Hinted::new(": missing program", "expected exec:COMMAND")));
+                    return Err(wrong(Error::new(": missing program", "expected exec:COMMAND")));
                 }
                 None => {
                     return Err(wrong(": unclosed quote, or backslash at the end".into()));
@@ -274,7 +274,7 @@ impl FromStr for PolicySpec {
                     did_you_mean(name, names)
                         .unwrap_or_else(|| format!("expected {}", PolicySpec::KNOWN))
                 };
-                return Err(Hinted::new(format!("unknown policy `{text}`"), hint));
+                return Err(Error::new(format!("unknown policy `{text}`"), hint));
             }
         })
     }
@@ -288,7 +288,7 @@ impl SpecParts<'_> {
     }
 
     /// Parses the options behind a policy of files or a program.
-    fn outside(self, mut policy: PolicySpec) -> Result<PolicySpec, Hinted> {
+    fn outside(self, mut policy: PolicySpec) -> Result<PolicySpec, Error> {
         if let PolicySpec::Predictions(_, reading) | PolicySpec::Exec { reading, .. } = &mut policy
         {
             self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
@@ -307,7 +307,7 @@ impl SpecParts<'_> {
     fn reading(
         self,
         (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
-    ) -> Result<PolicySpec, Hinted> {
+    ) -> Result<PolicySpec, Error> {
         let Some(argument) = self.argument else {
             return Ok(PolicySpec::Reads(reader, default, None));
         };
@@ -318,11 +318,11 @@ impl SpecParts<'_> {
     }
 
     /// Parses a policy of random playouts: their number, and a seed.
-    fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
+    fn playing(self, player: PlayOn) -> Result<PolicySpec, Error> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("missing number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
-        let what = Hinted::new(
+        let what = Error::new(
             format!(": invalid seed `{seed}`"),
             format!("expected a whole number from 0 to {most}"),
         );
@@ -337,25 +337,25 @@ impl SpecParts<'_> {
         Some(split.map_or((argument, None), |(first, second)| (first, Some(second))))
     }
 
-    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Hinted> {
+    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Error> {
         let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
         parsed.ok_or_else(|| self.wrong(&format!("invalid number `{number}`"), limits))
     }
 
-    fn wrong(self, what: &str, (least, most): (u32, u32)) -> Hinted {
+    fn wrong(self, what: &str, (least, most): (u32, u32)) -> Error {
         let name = self.name;
         let form = format!("expected {name}:N with a whole number N from {least} to {most}");
-        refused(self, Hinted::new(format!(": {what}"), form))
+        refused(self, Error::new(format!(": {what}"), form))
     }
 
-    fn file(self, path: &str) -> Result<PathBuf, Hinted> {
+    fn file(self, path: &str) -> Result<PathBuf, Error> {
         if !path.is_empty() {
             return Ok(PathBuf::from(path));
         }
         let text = self.to_string();
         let without = text.trim_end_matches(':');
         let form = format!("expected {without}:FILE, or {without} for the built-in weights");
-        Err(refused(self, Hinted::new(": missing file", form)))
+        Err(refused(self, Error::new(": missing file", form)))
     }
 }
 
@@ -363,8 +363,6 @@ impl SpecParts<'_> {
 mod tests {
     use super::super::sample::{four, minishogi};
     use super::*;
-
-    use yomikiri::hint::Hint as _;
 
     #[test]
     fn specifications_read_back() {

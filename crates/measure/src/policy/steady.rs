@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::rules::Rules;
 
 /// Number of positions of a batch that are asked about again.
@@ -75,7 +75,7 @@ impl<P> Steady<P> {
         rounding: f64,
         (batch, answers, at): (&Batch, &Answers, usize),
         (other_batch, others, other): (&Batch, &Answers, usize),
-    ) -> Result<Option<AnswerDifference>, Hinted> {
+    ) -> Result<Option<AnswerDifference>, Error> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
             let what = "scores or values in some of its answers only";
@@ -113,7 +113,7 @@ impl<P> Steady<P> {
         })))
     }
 
-    fn ask(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>
+    fn ask(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error>
     where
         P: Policy,
     {
@@ -123,7 +123,7 @@ impl<P> Steady<P> {
     }
 
     /// Fails if the answers for a batch depend on its composition.
-    fn check(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<(), Hinted>
+    fn check(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<(), Error>
     where
         P: Policy,
     {
@@ -183,7 +183,7 @@ impl<P> Steady<P> {
                     alike.map_or(batch.len(), |(before, _)| before.len()),
                     places.len()
                 );
-                return Err(Hinted::new(
+                return Err(Error::new(
                     what,
                     "each position must be answered by itself, as by networks in evaluation mode; batch=1 asks about one at a time",
                 ));
@@ -194,7 +194,7 @@ impl<P> Steady<P> {
     }
 
     /// Returns `true` if it answers the same batch differently.
-    fn is_drawing(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<bool, Hinted>
+    fn is_drawing(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<bool, Error>
     where
         P: Policy,
     {
@@ -216,7 +216,7 @@ impl<P: Policy> Policy for Steady<P> {
         self.policy.name()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let answers = self.ask(game, batch).map_err(|error| error.of_kind(Kind::Policy))?;
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
@@ -243,7 +243,6 @@ impl<P: Policy> Policy for Steady<P> {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
-    use yomikiri::hint::Hint as _;
 
     use super::*;
     use crate::policy::sample::four;
@@ -257,7 +256,7 @@ mod tests {
             "told".to_string()
         }
 
-        fn answer(&self, _: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+        fn answer(&self, _: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
             let (mut answers, mut number) = (Answers::default(), self.1.lock().unwrap());
             *number += 1;
             for at in 0..batch.len() {
@@ -273,7 +272,7 @@ mod tests {
     fn asked(
         program: bool,
         answer: impl Fn(usize, usize, usize, usize) -> Answers + Send + Sync,
-    ) -> Result<(), Hinted> {
+    ) -> Result<(), Error> {
         let game = four();
         let mut batch = Batch::default();
         let mut position = game.start();
@@ -301,7 +300,7 @@ mod tests {
 
     #[test]
     fn answers_that_depend_on_the_batch_are_found() {
-        let refused = |found: Result<(), Hinted>| {
+        let refused = |found: Result<(), Error>| {
             let line = found.unwrap_err().line();
             assert!(line.contains("by itself"), "{line}");
         };

@@ -11,8 +11,8 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation, rate_after};
+use yomikiri::error::Error;
 use yomikiri::games::othello::Othello;
-use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
@@ -46,7 +46,7 @@ impl Weights {
     }
 
     /// Reads the weights of a board from a file.
-    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, Hinted> {
+    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, Error> {
         let text = std::fs::File::open(path)
             .and_then(input::text)
             .map_err(|error| format!("cannot read the weights in {}: {error}", path.display()))?;
@@ -58,11 +58,11 @@ impl Weights {
         (rows, columns): (usize, usize),
         text: &str,
         path: &Path,
-    ) -> Result<Weights, Hinted> {
+    ) -> Result<Weights, Error> {
         let squares = rows * columns;
         let expected =
             format!("expected {squares} weights for the {rows}x{columns} board, row by row");
-        let wrong = |line: usize, what: Hinted| {
+        let wrong = |line: usize, what: Error| {
             what.map(|what| format!("{}, line {line}: {what}", path.display()))
         };
         let mut weights = Vec::with_capacity(squares);
@@ -73,17 +73,17 @@ impl Weights {
             for token in tokens.filter(|token| !token.is_empty()) {
                 last = i + 1;
                 let weight = decimal(token).ok_or_else(|| {
-                    wrong(last, Hinted::new(format!("invalid weight `{token}`"), "expected a number such as -0.6, with at most six decimals and at most a million"))
+                    wrong(last, Error::new(format!("invalid weight `{token}`"), "expected a number such as -0.6, with at most six decimals and at most a million"))
                 })?;
                 if weights.len() == squares {
-                    let what = Hinted::new(format!("too many weights at `{token}`"), expected);
+                    let what = Error::new(format!("too many weights at `{token}`"), expected);
                     return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
-            let what = Hinted::new(format!("only {} weights", weights.len()), expected);
+            let what = Error::new(format!("only {} weights", weights.len()), expected);
             return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Answers, Batch, Policy};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Division, Rules, Splits};
 
 /// Positions whose exact values a policy was trained on.
@@ -77,7 +77,7 @@ impl Policy for Trained {
         self.0.name()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         self.0.answer(game, batch)
     }
 

@@ -7,7 +7,7 @@ use super::names::ShortNames;
 use super::ranking::has_learned;
 use crate::judge::{AccuracyReport, PolicyAccuracy};
 use crate::policy::PolicySpec;
-use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::error::{Error, did_you_mean};
 
 /// Roles of a report's policies, by their indices.
 #[derive(Clone, Debug)]
@@ -78,12 +78,12 @@ impl Roles {
 }
 
 /// Returns the index of the policy of this name.
-pub fn policy_named(report: &AccuracyReport, name: &str) -> Result<usize, Hinted> {
+pub fn policy_named(report: &AccuracyReport, name: &str) -> Result<usize, Error> {
     let names = || report.policies.iter().map(|policy| &policy.policy[..]);
     names().position(|known| known == name).ok_or_else(|| {
         let what = format!("--highlight: no policy `{name}` in the report");
         let near = did_you_mean(name, names());
-        Hinted::new(what, near.unwrap_or_else(|| names().collect::<Vec<_>>().join(", ")))
+        Error::new(what, near.unwrap_or_else(|| names().collect::<Vec<_>>().join(", ")))
     })
 }
 

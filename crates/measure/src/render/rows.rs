@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::judge::Judgement;
+use yomikiri::error::Error;
 use yomikiri::output::OutputFile;
-use yomikiri::table::{IoContext, TableError};
+use yomikiri::table::IoContext;
 
 /// A file of judgements being written, in place once it is finished.
 pub struct RowsFile {
@@ -22,7 +23,7 @@ enum RowWriter {
 
 impl RowsFile {
     /// Creates a CSV file.
-    pub fn csv(path: &Path) -> Result<RowsFile, TableError> {
+    pub fn csv(path: &Path) -> Result<RowsFile, Error> {
         let file = OutputFile::create(path).at("write", path)?;
         let writer = RowWriter::Csv(Box::new(csv::Writer::from_writer(file)));
         Ok(RowsFile { path: path.to_path_buf(), writer })
@@ -30,14 +31,14 @@ impl RowsFile {
 
     /// Creates a Parquet file.
     #[cfg(feature = "parquet")]
-    pub fn parquet(path: &Path) -> Result<RowsFile, TableError> {
+    pub fn parquet(path: &Path) -> Result<RowsFile, Error> {
         let rows = OutputFile::create(path).and_then(parquet_rows::ParquetRows::new);
         let writer = RowWriter::Parquet(Box::new(rows.at("write", path)?));
         Ok(RowsFile { path: path.to_path_buf(), writer })
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: Judgement) -> Result<(), TableError> {
+    pub fn push(&mut self, row: Judgement) -> Result<(), Error> {
         let pushed = match &mut self.writer {
             RowWriter::Csv(csv) => csv.serialize(row).map_err(of_csv),
             #[cfg(feature = "parquet")]
@@ -47,7 +48,7 @@ impl RowsFile {
     }
 
     /// Writes the remaining rows and moves the file into place.
-    pub fn finish(self) -> Result<(), TableError> {
+    pub fn finish(self) -> Result<(), Error> {
         let file = match self.writer {
             RowWriter::Csv(csv) => csv.into_inner().map_err(|error| error.into_error()),
             #[cfg(feature = "parquet")]

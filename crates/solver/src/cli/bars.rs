@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::error::to_stderr;
 use super::program;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::shown::shown;
@@ -36,7 +36,7 @@ struct Held {
 }
 
 impl Bars {
-    pub(super) fn new(quiet: bool) -> Result<Bars, Hinted> {
+    pub(super) fn new(quiet: bool) -> Result<Bars, Error> {
         let seconds = program::number_in("YOMIKIRI_PROGRESS")?;
         let line_every = seconds.map_or(LINE_EVERY, Duration::from_secs);
         Ok(Bars {

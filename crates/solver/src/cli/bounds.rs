@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::error::{Error, did_you_mean};
 use yomikiri_measure::judge::{Choice, JudgedPositions, Metrics, Player};
 
 /// Condition that a figure of a policy is below or above a number, or the figure of an earlier report.
@@ -72,11 +72,10 @@ impl Condition {
         players: &[Player],
         positions: &dyn JudgedPositions,
         why_no_games: Option<&str>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Error> {
         let (name, game, measured) = (&self.name, positions.game(), positions.facts()?);
-        let missing = |what: &str, hint: &str| {
-            Err(Hinted::new(format!("--fail-if {name}: {what}"), hint).into())
-        };
+        let missing =
+            |what: &str, hint: &str| Err(Error::new(format!("--fail-if {name}: {what}"), hint));
         let table = &measured.name;
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
@@ -143,7 +142,7 @@ impl Condition {
         &self,
         all: &[Metrics],
         baseline: &dyn Fn(&str, &str) -> Option<f64>,
-    ) -> Result<Vec<String>, Hinted> {
+    ) -> Result<Vec<String>, Error> {
         let Condition { name, sign, from_baseline, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
         let mut found = Vec::new();
@@ -151,7 +150,7 @@ impl Condition {
             let policy = &metrics.policy;
             let own = metrics.number(name).flatten().ok_or_else(|| {
                 let what = format!("--fail-if {name}: no such figure of {policy} here");
-                Hinted::new(what, "see --metrics")
+                Error::new(what, "see --metrics")
             })?;
             let (mut bound, mut words) = (*number, number.to_string());
             if *from_baseline {
@@ -159,7 +158,7 @@ impl Condition {
                     let what = format!(
                         "--fail-if {name}: the earlier report has no such figure of {policy}"
                     );
-                    Hinted::new(what, "measure the policy there too, or compare with a number")
+                    Error::new(what, "measure the policy there too, or compare with a number")
                 })?;
                 bound += then;
                 words = format!("{bound:.6} (baseline {then:.6})");

@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 
 use super::complete::policies;
 use super::context::Context;
-use super::error::failed;
 use super::lines::{self, Line};
 use super::made::solved;
 use super::sampled::policy;
 use super::sizes::Seconds;
 use super::table_args::{WinPlies, is_in_reach, missing, open_whole};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Rules, Split, WIN_PLIES};
 use yomikiri::search::can_search;
 use yomikiri::solved::{Orienting, SolvedTable, States};
@@ -194,19 +192,19 @@ impl ChosenArgs {
         players: &[Player],
         force: bool,
         context: &Context,
-    ) -> anyhow::Result<Chosen> {
+    ) -> Result<Chosen, Error> {
         if self.are_of_table() {
             let options =
                 [(self.search_time.is_some(), "--search-time"), (self.wins.is_given(), "--plies")];
             if let Some((_, option)) = options.iter().find(|(is_given, _)| *is_given) {
                 let what = format!("{option}: nothing is searched in a whole table");
-                bail!(Hinted::new(what, "leave it out"));
+                return Err(Error::new(what, "leave it out"));
             }
             let states = game.expected(&game.start().state).map_or(0.0, |expected| expected.states);
             if table.is_none() && states > OUT_OF_REACH {
                 let what = format!("{} is too large for a table", game.name());
                 let hint = "add --sample 1000, --positions FILE or --games-of POLICY";
-                bail!(Hinted::new(what, hint));
+                return Err(Error::new(what, hint));
             }
             let table = Box::new(solved(game, table, force, context)?);
             let split = self.split.and_then(Part::split);
@@ -223,14 +221,12 @@ impl ChosenArgs {
         if let Some(remark) = &list.origin().remark {
             context.remark(remark);
         }
-        let failed = |error| failed(table.as_ref(), error);
-        let looked_up = LookedUp::new(list, table.as_ref(), self.wins.plies(game, WIN_PLIES)?)
-            .map_err(failed)?;
+        let looked_up = LookedUp::new(list, table.as_ref(), self.wins.plies(game, WIN_PLIES)?)?;
         if let Some(cost) = looked_up.search_cost() {
             tell_cost(cost, limit, context);
         }
         let labels = context.store.root().join("labels");
-        let listed = looked_up.searched(&labels, limit, &context.bars).map_err(failed)?;
+        let listed = looked_up.searched(&labels, limit, &context.bars)?;
         if let Some(words) = listed.left_out().words() {
             context.remark(format!("left out: {words}"));
         }
@@ -244,7 +240,7 @@ impl ChosenArgs {
         table: Option<Table>,
         force: bool,
         context: &Context,
-    ) -> anyhow::Result<(PositionList, Option<SolvedTable>)> {
+    ) -> Result<(PositionList, Option<SolvedTable>), Error> {
         if let Some(file) = &self.positions {
             let has_table = table.is_some() || is_in_reach(game, context);
             let table = match has_table {
@@ -269,7 +265,7 @@ impl ChosenArgs {
             count: self.sample.unwrap_or(1000),
             seed: self.seed.unwrap_or(0),
         };
-        let invalid = |wrong: Hinted| wrong.map(|what| format!("--sample: {what}"));
+        let invalid = |wrong: Error| wrong.map(|what| format!("--sample: {what}"));
         if self.weight == Some(Weight::Uniform) {
             let table = match whole_if_there(game, table, context)? {
                 Some(table) if table.manifest().solution.is_none() => {
@@ -278,7 +274,10 @@ impl ChosenArgs {
                 }
                 None if !is_in_reach(game, context) => {
                     let what = format!("--weight uniform: {} is not enumerated", game.name());
-                    bail!(Hinted::new(what, "leave it out, or enumerate the game first if it fits"))
+                    return Err(Error::new(
+                        what,
+                        "leave it out, or enumerate the game first if it fits",
+                    ));
                 }
                 table => table,
             };
@@ -296,7 +295,7 @@ impl ChosenArgs {
         name: &str,
         game: &dyn Rules,
         context: &Context,
-    ) -> anyhow::Result<PositionList> {
+    ) -> Result<PositionList, Error> {
         let hint = "name a policy that needs no table";
         let named = |name: &str| policy(&name.parse()?, game, hint, context);
         let [own, opponent] = [named(name)?, named(self.opponent.as_deref().unwrap_or("random"))?];
@@ -309,7 +308,7 @@ impl ChosenArgs {
         };
         let players = (own.as_ref(), opponent.as_ref());
         let met = met_in_games(game, players, range, sampling, &context.bars);
-        Ok(met.map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))?)
+        met.map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))
     }
 }
 
@@ -318,7 +317,7 @@ fn whole_if_there(
     game: &dyn Rules,
     table: Option<Table>,
     context: &Context,
-) -> anyhow::Result<Option<Table>> {
+) -> Result<Option<Table>, Error> {
     match table {
         None if missing(game, context).is_none() => open_whole(game, context).map(Some),
         named => Ok(named),
@@ -330,7 +329,7 @@ fn solved_if_there(
     game: &dyn Rules,
     table: Option<Table>,
     context: &Context,
-) -> anyhow::Result<Option<SolvedTable>> {
+) -> Result<Option<SolvedTable>, Error> {
     let table = whole_if_there(game, table, context)?;
     let table = table.filter(|table| table.manifest().solution.is_some());
     table.map(|table| context.solved(table, true)).transpose()
@@ -342,7 +341,7 @@ fn of_file(
     file: &Path,
     (game, table): (&dyn Rules, Option<&SolvedTable>),
     last: bool,
-) -> anyhow::Result<PositionList> {
+) -> Result<PositionList, Error> {
     let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
     let (text, mut bad) = (lines::read(&file)?, Vec::new());
     let all = lines::positions(&text, (game, lines::root_of(game, table)?), last, &mut bad);
@@ -353,12 +352,12 @@ fn of_file(
         let missing = all.iter().filter(is_missing);
         bad.extend(missing.map(|line| (line.line, lines::missing(&line.position, table))));
     }
-    if let Some((line, wrong)) = bad.into_iter().min() {
+    if let Some((line, wrong)) = bad.into_iter().min_by_key(|(line, _)| *line) {
         let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
-        bail!(wrong.with_hint("correct it or leave it out"));
+        return Err(wrong.with_hint("correct it or leave it out"));
     }
     if all.is_empty() {
-        bail!(Hinted::new(format!("no position in {}", file.display()), "write one per line"));
+        return Err(Error::new(format!("no position in {}", file.display()), "write one per line"));
     }
     let words = format!("those of {}, weighted by how often they occur", file.display());
     let origin = Origin { source: "file", words, is_sample: false, remark: None };

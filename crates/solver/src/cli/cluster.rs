@@ -9,7 +9,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
@@ -20,8 +19,8 @@ use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
 use super::sizes::Memory;
+use yomikiri::error::{Error, Kind};
 use yomikiri::graph::Plan;
-use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::input;
 use yomikiri::rules::Rules;
 use yomikiri::solved::SolvedTable;
@@ -94,7 +93,7 @@ pub(super) struct Gathered {
     solved: bool,
 }
 
-pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn gather_parts(args: Args, context: &mut Context) -> Result<(), Error> {
     let mut parts: Vec<PathBuf> = args.size.into_iter().chain(args.parts).collect();
     if parts.is_empty() {
         parts.push(context.games.default_name().into());
@@ -125,7 +124,7 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
 }
 
 /// Opens what several processes have written, in place.
-pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
+pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> Result<SolvedTable, Error> {
     let table = table_of(parts)?;
     let game = context.games.named(&table.manifest().identity.game)?;
     let (rows, values) = open(&*game, &table, parts)?;
@@ -167,7 +166,7 @@ pub(super) struct Output {
 }
 
 /// Does the work of one process, or starts all of them.
-pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> Result<(), Error> {
     let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
     // The process that holds our stdin reports it for all.
     if args.processes.is_some() || path != STDIN {
@@ -178,7 +177,7 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
         context.code = start_all(processes)?;
         return Ok(());
     }
-    let wrong = |what: String| Hinted::from(format!("{}: {what}", path.display()));
+    let wrong = |what: String| Error::from(format!("{}: {what}", path.display()));
     let text = match path == STDIN {
         true => hosts_on_stdin().map_err(|error| wrong(format!("cannot be read: {error}"))),
         false => text_of(path),
@@ -188,16 +187,16 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
     for (line, host) in hosts.iter().enumerate() {
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         if port.is_none() {
-            bail!(wrong(format!("invalid address `{host}`: expected host:port")));
+            return Err(wrong(format!("invalid address `{host}`: expected host:port")));
         }
         if hosts[..line].contains(host) {
-            bail!(wrong(format!("{host} appears twice")));
+            return Err(wrong(format!("{host} appears twice")));
         }
     }
     let process = args.process.unwrap_or(0);
     if process >= hosts.len() {
         let count = hosts.len();
-        bail!(wrong(format!("has {count} hosts, so there is no --process {process}")));
+        return Err(wrong(format!("has {count} hosts, so there is no --process {process}")));
     }
     let job = Job { hosts, process, ..job };
     JSON.store(context.json, Ordering::Relaxed);
@@ -208,7 +207,7 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
             said.or_else(|| panic.payload().downcast_ref::<&str>().map(|text| (*text).to_string()));
         let said = said.unwrap_or_default();
         let line = match said.contains("timely communication error") {
-            true => Hinted::new(
+            true => Error::new(
                 "another process has ended or cannot be reached",
                 "see its message, and run the same command again to resume",
             ),
@@ -260,7 +259,7 @@ static JSON: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Reports an error once and ends this process, so that the others notice.
-fn end(wrong: &impl Hint) {
+fn end(wrong: &Error) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
@@ -269,14 +268,14 @@ fn end(wrong: &impl Hint) {
         std::thread::sleep(Duration::from_millis(100));
     }
     let hint = wrong.hint();
-    error::say(wrong.kind(), &wrong.to_string(), hint.as_deref(), JSON.load(Ordering::Relaxed));
+    error::say(wrong.kind(), &wrong.to_string(), hint, JSON.load(Ordering::Relaxed));
     // So that others find by themselves what is wrong with all of them, before they lose us.
     std::thread::sleep(Duration::from_millis(300));
     std::process::exit(code(wrong.kind()).into());
 }
 
 /// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
-fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
+fn start_all(processes: usize) -> Result<ExitCode, Error> {
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
     let listeners = listeners.collect::<Result<Vec<_>, _>>()?;

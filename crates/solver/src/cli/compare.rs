@@ -1,16 +1,14 @@
 //! `solver compare`: two policies, position by position.
 
-use anyhow::bail;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::Context;
-use super::error::failed;
 use super::players::players;
 use super::table_args::{TableArgs, table_and_two};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::solved::Orienting;
 use yomikiri_measure::judge::{Player, compare};
 use yomikiri_measure::policy::TrainedOn;
@@ -52,11 +50,11 @@ pub(super) struct Output<'a> {
 /// Placeholder of a seed.
 const SEED: &str = "{}";
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let (named, both) = table_and_two(args.words);
     if named.is_none() && context.games.meant(&both[0]).is_ok() {
         let what = format!("`{}` is a game, and one policy follows", both[0]);
-        bail!(Hinted::new(what, "give two policies to compare"));
+        return Err(Error::new(what, "give two policies to compare"));
     }
     let options = args.table.named(named);
     let (game, table) = options.game(context)?;
@@ -64,13 +62,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
         ([], false) => vec![String::new()],
         (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
-        (_, true) => bail!(Hinted::new(
-            "a policy contains '{}', which stands for a seed",
-            "add --seeds 0,1,2"
-        )),
+        (_, true) => {
+            return Err(Error::new(
+                "a policy contains '{}', which stands for a seed",
+                "add --seeds 0,1,2",
+            ));
+        }
         (_, false) => {
             let what = "--seeds: no policy contains '{}' in place of a seed";
-            bail!(Hinted::new(what, "write one, as mcts:100:{}"))
+            return Err(Error::new(what, "write one, as mcts:100:{}"));
         }
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
@@ -82,7 +82,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let compared = chosen.with(Orienting::All, |positions| {
         compare(positions, &players, names, args.worst, &context.bars)
     });
-    let (comparison, report) = compared.map_err(|error| failed(chosen.table(), error))?;
+    let (comparison, report) = compared?;
     let compared =
         Compared { table: report.table, seeds: &args.seeds, words: report.words, comparison };
     let learned = |player: &Player| match player.learned_from() {

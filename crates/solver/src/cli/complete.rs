@@ -11,6 +11,7 @@ use clap_complete::{ArgValueCompleter, CompletionCandidate};
 use super::examples;
 use super::players::learned_names;
 use super::program;
+use yomikiri::error::Error;
 use yomikiri::games::shogi::VARIANTS;
 use yomikiri::table::Store;
 use yomikiri_measure::policy::PolicySpec;
@@ -23,7 +24,7 @@ pub(super) fn answer() {
 }
 
 /// Returns the lines by which a shell calls this program.
-pub(super) fn registration(shell: &str) -> anyhow::Result<String> {
+pub(super) fn registration(shell: &str) -> Result<String, Error> {
     let mut script = Vec::new();
     if let Some(shell) = Shells::builtins().completer(shell) {
         let name = program::name();

@@ -12,10 +12,10 @@ use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
 use super::table_args::open_whole;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{IoContext, Store, Table, TableError};
+use yomikiri::table::{IoContext, Store, Table};
 use yomikiri_measure::render::shown::{shown_text, style_texts};
 
 /// The surroundings of a command.
@@ -53,7 +53,7 @@ impl Context {
         tables: PathBuf,
         json: bool,
         quiet: bool,
-    ) -> Result<Context, Hinted> {
+    ) -> Result<Context, Error> {
         let colour = colour::on_stdout() && !json;
         if colour {
             style_texts();
@@ -73,7 +73,7 @@ impl Context {
     }
 
     /// Opens the default table: the latest or, if its game is one of another program, that of the default game.
-    pub(super) fn latest(&self) -> anyhow::Result<Table> {
+    pub(super) fn latest(&self) -> Result<Table, Error> {
         if let Some(table) = self.latest_of_ours() {
             return table;
         }
@@ -83,18 +83,17 @@ impl Context {
     }
 
     /// Opens the default table; `None` if there is none, or if its game is one of another program.
-    pub(super) fn latest_of_ours(&self) -> Option<anyhow::Result<Table>> {
+    pub(super) fn latest_of_ours(&self) -> Option<Result<Table, Error>> {
         match self.store.latest() {
             Ok(name) => match self.store.open(&name) {
                 Ok(table) => {
                     let game = &table.manifest().identity.game;
                     self.games.named(game).is_ok().then_some(Ok(table))
                 }
-                Err(error) => Some(Err(error.into())),
+                Err(error) => Some(Err(error)),
             },
             // Any of several may be meant.
-            Err(error @ TableError::NoLatest { .. }) => Some(Err(error.into())),
-            Err(_) => None,
+            Err(error) => Some(Err(error)).filter(|_| !self.store.names().is_empty()),
         }
     }
 
@@ -107,35 +106,35 @@ impl Context {
     }
 
     /// Opens the rows and values of a solved table, comparing checksums if `checked`.
-    pub(super) fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
+    pub(super) fn solved(&self, table: Table, checked: bool) -> Result<SolvedTable, Error> {
         let (game, name) = (self.games.of_table(&table)?, table.name());
         let solved = SolvedTable::open(game, table, checked)?;
-        Ok(solved.ok_or_else(|| not_solved(&name))?)
+        solved.ok_or_else(|| not_solved(&name))
     }
 
     /// Writes text for people, without control characters; fails if a table that may have been read for it is
     /// damaged.
-    pub(super) fn print(&mut self, text: impl fmt::Display) -> Result<(), TableError> {
+    pub(super) fn print(&mut self, text: impl fmt::Display) -> Result<(), Error> {
         let text = shown_text(&in_its_name(&text.to_string()), self.colour);
         self.raw(&text)
     }
 
     /// Writes a line for people.
-    pub(super) fn line(&mut self, text: impl fmt::Display) -> Result<(), TableError> {
+    pub(super) fn line(&mut self, text: impl fmt::Display) -> Result<(), Error> {
         self.print(format_args!("{text}\n"))
     }
 
     /// Writes text for programs unchanged; fails if a table that may have been read for it is damaged.
-    pub(super) fn raw(&mut self, text: &str) -> Result<(), TableError> {
+    pub(super) fn raw(&mut self, text: &str) -> Result<(), Error> {
         self.store.check_read()?;
         to_stdout(self.out.write_all(text.as_bytes()))
     }
 
     /// Writes data as indented JSON, of which `docs/schemas/NAME.json` is the schema.
-    pub(super) fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
+    pub(super) fn json(&mut self, name: &str, data: &impl Serialize) -> Result<(), Error> {
         let schema = format!("yomikiri-{name}");
         let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
-        Ok(self.raw(&(text + "\n"))?)
+        self.raw(&(text + "\n"))
     }
 
     /// Writes data as JSON with `--json`, else as the text that `text` makes of it.
@@ -144,7 +143,7 @@ impl Context {
         name: &str,
         data: &T,
         text: impl FnOnce(&T) -> String,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Error> {
         match self.json {
             true => self.json(name, data),
             false => Ok(self.print(text(data))?),
@@ -159,13 +158,13 @@ impl Context {
     }
 
     /// Writes everything that is buffered.
-    pub(super) fn flush(&mut self) -> Result<(), TableError> {
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
         to_stdout(self.out.flush())
     }
 }
 
 /// Names stdout in the error of writing to it.
-pub(super) fn to_stdout(written: io::Result<()>) -> Result<(), TableError> {
+pub(super) fn to_stdout(written: io::Result<()>) -> Result<(), Error> {
     written.at("write", Path::new("stdout"))
 }
 

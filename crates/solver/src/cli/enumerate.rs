@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -13,8 +12,8 @@ use super::lines::text_of;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
+use yomikiri::error::Error;
 use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
@@ -103,7 +102,7 @@ enum Symmetry {
     None,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let game = args.game.game(context)?;
@@ -117,9 +116,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let game = game.with_folding(fold).unwrap_or(game);
     if !fold && game.group().order() > 1 {
         let name = game.name();
-        bail!(Hinted::new(
+        return Err(Error::new(
             format!("{name} always folds its states"),
-            "leave --symmetry none out, or give the game a `with_folding`"
+            "leave --symmetry none out, or give the game a `with_folding`",
         ));
     }
     let mut plan = plan(&args, &*game)?;
@@ -148,7 +147,7 @@ fn is_better_derived(game: &dyn Rules, plan: &Plan, context: &Context) -> bool {
 }
 
 /// Returns the plan of the options.
-fn plan(args: &Args, game: &dyn Rules) -> anyhow::Result<Plan> {
+fn plan(args: &Args, game: &dyn Rules) -> Result<Plan, Error> {
     let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.is_layered());
     let unfit = [
@@ -157,12 +156,12 @@ fn plan(args: &Args, game: &dyn Rules) -> anyhow::Result<Plan> {
         (args.transitions.is_some() && !layered, "--transitions"),
     ];
     if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
-        bail!(Hinted::from(format!("{option} does not apply to {name}")));
+        return Err(Error::from(format!("{option} does not apply to {name}")));
     }
     if *max_depth == Some(0) {
-        bail!(Hinted::new(
+        return Err(Error::new(
             "invalid --max-depth 0: expected at least 1",
-            "1 follows the moves of the root"
+            "1 follows the moves of the root",
         ));
     }
     let standard = game.start();
@@ -185,7 +184,7 @@ fn plan(args: &Args, game: &dyn Rules) -> anyhow::Result<Plan> {
     if matches!(start, Some(Start::Both)) {
         let state = game
             .swapped(&standard.state)
-            .ok_or_else(|| Hinted::from(format!("--start both does not apply to {name}")))?;
+            .ok_or_else(|| Error::from(format!("--start both does not apply to {name}")))?;
         plan.start = "both".to_string();
         plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }
@@ -196,18 +195,18 @@ fn plan(args: &Args, game: &dyn Rules) -> anyhow::Result<Plan> {
         None => {}
     }
     if plan.is_whole() && !game.facts().is_small {
-        bail!(Hinted::new(
+        return Err(Error::new(
             format!("{name} is too large to be enumerated whole"),
-            "give --max-depth (7 plies are 9.5 million states) or --max-states"
+            "give --max-depth (7 plies are 9.5 million states) or --max-states",
         ));
     }
     Ok(plan)
 }
 
 /// The positions of a file.
-fn roots_in(game: &dyn Rules, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
+fn roots_in(game: &dyn Rules, path: &Path) -> Result<Vec<AnyPosition>, Error> {
     let wrong = |what: String| format!("{}: {what}", path.display());
-    Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
+    read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))
 }
 
 /// Enumerates a plan after checking that it fits.
@@ -216,14 +215,14 @@ pub(super) fn make(
     mut plan: Plan,
     context: &Context,
     force: bool,
-) -> anyhow::Result<Enumerated> {
+) -> Result<Enumerated, Error> {
     let name = plan.table_name(game);
     if !force {
         plan = guard::planned(game, plan, context)?;
     }
     let made = graph::build(game, &plan, &context.store, &context.bars).map_err(|error| {
         let draft = context.store.place(&name).with_added_extension("partial");
-        guard::with_left(error.into(), &draft)
+        guard::with_left(error, &draft)
     })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layer_unit() {
@@ -270,7 +269,7 @@ pub(super) struct Reused<'a> {
     output: Output<'a>,
 }
 
-fn print(made: &Enumerated, game: &dyn Rules, context: &mut Context) -> anyhow::Result<()> {
+fn print(made: &Enumerated, game: &dyn Rules, context: &mut Context) -> Result<(), Error> {
     let output = Reused { reused: made.reused, output: Output::of(&made.table) };
     context.show("enumerate", &output, |Reused { reused, output }| {
         let there = if *reused { " (it was already there)" } else { "" };

@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Cli, program};
+use yomikiri::error::Error;
 use yomikiri::output;
 use yomikiri::table::IoContext;
 
@@ -196,7 +197,7 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes the pages of a command and of those below it to a directory.
-pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> anyhow::Result<()> {
+pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> Result<(), Error> {
     let mut text = Vec::new();
     page(command, name, &mut text)?;
     let place = dir.join(format!("{name}.1"));

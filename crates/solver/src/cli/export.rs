@@ -11,8 +11,9 @@ use super::export_targets::{self, TargetArgs};
 use super::guard;
 use super::output;
 use super::table_args::OneTable;
+use yomikiri::error::Error;
 use yomikiri::solved::{Orienting, States};
-use yomikiri::table::{TableError, fits_disk};
+use yomikiri::table::fits_disk;
 use yomikiri_measure::export::{Exported, bytes_of, write_states};
 use yomikiri_measure::render::number::{bytes, thousands};
 
@@ -79,7 +80,7 @@ pub(super) struct Output<'a> {
     planes: &'a [String],
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     if let Some(file) = &args.positions.positions {
         let (names, out) = (args.columns.as_deref(), (args.out.as_deref(), args.force));
         return export_positions::run(&args.positions, file, names, &args.table, out, context);
@@ -104,7 +105,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     output::check_dir(&place)?;
     let states = States::open(context.games.of_table(&table)?, table, true)?;
-    let damaged = |what| TableError::damaged(states.table().dir(), what);
+    let damaged = |what| Error::damaged(states.table().dir(), what);
     let count = states.open_positions(of).map_err(damaged)?;
     let needed = bytes_of(states.game(), count) as f64;
     if !args.force {

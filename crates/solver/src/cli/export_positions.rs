@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-
 use super::chosen::{FILE_LIMIT, tell_cost};
 use super::context::Context;
 use super::export_targets::format_of;
@@ -11,7 +9,7 @@ use super::lines::{self, Line};
 use super::output;
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::error::Error;
 use yomikiri::rules::WIN_PLIES;
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
@@ -53,20 +51,23 @@ pub(super) fn run(
     named: &OneTable,
     (out, force): (Option<&Path>, bool),
     context: &mut Context,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let format = out.map_or(Ok(Format::Jsonl), format_of)?;
     if matches!(format, Format::Npy | Format::Npz) {
-        bail!(Hinted::new("--positions cannot write arrays", "use .jsonl, .csv, .obf or .parquet"));
+        return Err(Error::new(
+            "--positions cannot write arrays",
+            "use .jsonl, .csv, .obf or .parquet",
+        ));
     }
     if let Some(out) = out {
         if yomikiri::output::is_same(out, file) {
             let what = format!("{} appears twice", out.display());
-            bail!(Hinted::new(what, "give the output a file of its own"));
+            return Err(Error::new(what, "give the output a file of its own"));
         }
         // A pipe is there to be written.
         if out.is_file() && !force {
             let what = format!("{} is there already", out.display());
-            bail!(Hinted::new(what, "add --force to replace it"));
+            return Err(Error::new(what, "add --force to replace it"));
         }
         output::check(out)?;
     }
@@ -82,7 +83,7 @@ pub(super) fn run(
     let (game, table) = (&*game, table.as_ref());
     if format == Format::Obf && !game.has_squares() {
         let what = format!("OBF is a format of Othello, not of {}", game.name());
-        bail!(Hinted::new(what, "choose another extension"));
+        return Err(Error::new(what, "choose another extension"));
     }
     let shape = TargetShape::of(game, table);
     let columns = choose_columns(game, format, &shape, names);
@@ -140,8 +141,8 @@ pub(super) fn run(
 }
 
 /// Fails at the first bad line, unless such are skipped.
-fn refuse(bad: &mut [(usize, Hinted)], file: &Path, is_skipped: bool) -> anyhow::Result<()> {
-    bad.sort();
+fn refuse(bad: &mut [(usize, Error)], file: &Path, is_skipped: bool) -> Result<(), Error> {
+    bad.sort_by_key(|(line, _)| *line);
     if let Some((line, wrong)) = bad.first().filter(|_| !is_skipped) {
         let hint = "nothing was written, add --skip-bad to leave such lines out";
         let more = match bad.len() - 1 {
@@ -150,7 +151,7 @@ fn refuse(bad: &mut [(usize, Hinted)], file: &Path, is_skipped: bool) -> anyhow:
         };
         let wrong = wrong.clone();
         let wrong = wrong.map(|what| format!("{}, line {line}: {what}{more}", file.display()));
-        bail!(wrong.with_hint(hint));
+        return Err(wrong.with_hint(hint));
     }
     Ok(())
 }

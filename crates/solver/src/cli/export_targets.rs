@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use super::chosen::Part;
 use super::context::Context;
 use super::guard;
 use super::output;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::Splits;
 use yomikiri::rules::encode::Layout;
 use yomikiri::table::{Table, fits_disk};
@@ -90,23 +89,23 @@ enum By {
 }
 
 impl TargetArgs {
-    fn splits(&self) -> Result<Splits, Hinted> {
+    fn splits(&self) -> Result<Splits, Error> {
         let seed = self.split_seed.unwrap_or(0);
         let Some(fractions) = &self.split_fractions else {
             return Ok(Splits { seed, ..Splits::default() });
         };
-        let wrong = |what: String| Hinted::from(format!("--split-fractions: {what}"));
+        let wrong = |what: String| Error::from(format!("--split-fractions: {what}"));
         let form = "give three numbers, for training, validation and test, such as 0.8,0.1,0.1";
         let fractions: [f64; 3] = fractions[..].try_into().map_err(|_| wrong(form.to_string()))?;
         Splits::new(seed, fractions).map_err(wrong)
     }
 
-    fn targets(&self, all_states: bool, out: &Path) -> anyhow::Result<Targets> {
+    fn targets(&self, all_states: bool, out: &Path) -> Result<Targets, Error> {
         let format = format_of(out)?;
         let images = match (self.expand_symmetry, all_states) {
             (true, true) => {
                 let what = "--expand-symmetry already writes all images";
-                bail!(Hinted::new(what, "leave out --states-of all"))
+                return Err(Error::new(what, "leave out --states-of all"));
             }
             (true, false) => Images::Expanded,
             (false, true) => Images::All,
@@ -118,11 +117,11 @@ impl TargetArgs {
             ("--shard-rows", self.shard_rows),
         ] {
             if number == Some(0) {
-                bail!(Hinted::from(format!("invalid {name} 0: expected at least 1")));
+                return Err(Error::from(format!("invalid {name} 0: expected at least 1")));
             }
         }
         if let Some(temperature) = self.temperature.filter(|t| !(t.is_finite() && *t > 0.0)) {
-            bail!(Hinted::from(format!(
+            return Err(Error::from(format!(
                 "invalid --temperature {temperature}: expected a number above 0"
             )));
         }
@@ -147,15 +146,15 @@ impl TargetArgs {
 }
 
 /// The format of a file by its extension, if this program can write it.
-pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
+pub(super) fn format_of(out: &Path) -> Result<Format, Error> {
     let format = Format::of_path(out).ok_or_else(|| {
         let what = format!("--out {}: unknown extension", out.display());
         let hint = "use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays";
-        Hinted::new(what, hint)
+        Error::new(what, hint)
     })?;
     if format == Format::Parquet && !cfg!(feature = "parquet") {
         let hint = "choose .npz or .jsonl, or build it with the feature 'parquet'";
-        return Err(Hinted::new("this program was built without Parquet", hint));
+        return Err(Error::new("this program was built without Parquet", hint));
     }
     Ok(format)
 }
@@ -176,7 +175,7 @@ pub(super) fn run(
     out: Option<PathBuf>,
     force: bool,
     context: &mut Context,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let beside = || table.dir().with_file_name(format!("{}-targets", table.name()));
     let given = out.is_some();
     let out = out.unwrap_or_else(beside);

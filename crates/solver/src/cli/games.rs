@@ -1,6 +1,7 @@
 //! `solver games`: the games that commands know.
 
 use serde::Serialize;
+use yomikiri::error::Error;
 
 use super::context::Context;
 use super::table_args::{is_in_reach, missing};
@@ -35,7 +36,7 @@ struct Line {
     method: &'static str,
 }
 
-pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
     let games = context.games.all().into_iter().map(|game| {
         let expected = game.expected(&game.start().state);
         let method = match (is_in_reach(&*game, context), game.is_layered()) {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::context::Context;
+use yomikiri::error::{Error, Kind};
 use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
-use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::is_full;
 use yomikiri::rules::Rules;
 use yomikiri::table::{NoRoom, bytes_in};
@@ -15,7 +15,7 @@ use yomikiri_measure::render::number::{bytes, seconds, thousands};
 const LARGE: f64 = 1e6;
 
 /// Limits a plan to the room that there is, and reports what a large enumeration will take.
-pub(super) fn planned(game: &dyn Rules, plan: Plan, context: &Context) -> Result<Plan, Hinted> {
+pub(super) fn planned(game: &dyn Rules, plan: Plan, context: &Context) -> Result<Plan, Error> {
     let name = plan.table_name(game);
     let is_known = plan.index == Index::Keys && game.is_layered();
     let is_new = is_known && !context.store.place(&name).exists();
@@ -59,8 +59,8 @@ pub(super) fn planned(game: &dyn Rules, plan: Plan, context: &Context) -> Result
 }
 
 /// Returns the error for something that does not fit, with what to do.
-pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> Hinted {
-    Hinted::new(no_room(what, room), format!("{hint}, or add --force"))
+pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> Error {
+    Error::new(no_room(what, room), format!("{hint}, or add --force"))
 }
 
 /// Advice for boards that are too large.
@@ -72,8 +72,8 @@ fn count(states: f64) -> String {
 }
 
 /// Adds to a failure for lack of space on the disk how much `dir` keeps, and what to do.
-pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
-    if !error.chain().any(is_full) {
+pub(super) fn with_left(error: Error, dir: &Path) -> Error {
+    if !error.cause().is_some_and(|cause| is_full(cause)) {
         return error;
     }
     let (kept, place) = (bytes_in(dir), dir.display());
@@ -86,5 +86,5 @@ pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
             )
         }
     };
-    Hinted::new(format!("{error:#}"), hint).of_kind(Kind::Failure).into()
+    Error::new(format!("{error:#}"), hint).of_kind(Kind::Failure)
 }

@@ -11,6 +11,7 @@ use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_texts;
+use yomikiri::error::Error;
 use yomikiri::rules::Outcome;
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
@@ -97,7 +98,7 @@ struct Plies {
     inexact: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let opened = args.table.open(context)?;
     let solved = match args.values {
         true => Some(context.solved(context.store.open(&opened.name())?, false)?),
@@ -109,7 +110,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         return context.json("info", &Info { table: Output::of(&opened), values });
     }
     if let Some((table, totals, distances)) = &counted {
-        return Ok(context.print(page(table, totals, distances)?)?);
+        return context.print(page(table, totals, distances)?);
     }
     let manifest = opened.manifest();
     context.print(counts_text(&*context.games.of_table(&opened)?, manifest))?;
@@ -186,7 +187,7 @@ fn values(table: &SolvedTable, totals: Totals, distances: &ByDistance) -> Values
 }
 
 /// Lays out all values of a table as a page of Markdown.
-fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow::Result<String> {
+fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> Result<String, Error> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let roots = table.states().roots()?;
     let mut text = format!("## {}\n", game.title());
@@ -199,7 +200,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
             from = game.notation(&position);
             Ok(())
         });
-        read.map_err(anyhow::Error::msg)?;
+        read?;
         let (program, name) = (program::name(), table.table().name());
         text += &format!(
             "\nThe longest game from any state, both sides playing best, takes {plies} plies:\n\n    {program} query {name} '{from}'\n"

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
@@ -13,21 +13,20 @@ use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
 const MOST: u64 = 1 << 34;
 
 /// Reads a file of text, which is not large.
-pub(super) fn text_of(path: &Path) -> Result<String, Hinted> {
+pub(super) fn text_of(path: &Path) -> Result<String, Error> {
     let text = File::open(path).and_then(input::text);
     text.map_err(|error| format!("cannot read {}: {error}", path.display()).into())
 }
 
 /// Reads a file of positions; `-` is stdin.
-pub(super) fn read(file: &Path) -> anyhow::Result<String> {
+pub(super) fn read(file: &Path) -> Result<String, Error> {
     let (name, bytes) = match file.to_str() {
         Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
         _ => (file.display().to_string(), input::file(file, MOST)),
     };
-    let bytes = bytes.map_err(|error| Hinted::from(format!("cannot read {name}: {error}")))?;
+    let bytes = bytes.map_err(|error| Error::from(format!("cannot read {name}: {error}")))?;
     let text = String::from_utf8(bytes);
-    Ok(text
-        .map_err(|_| Hinted::from(format!("{name} is not text: expected one position per line")))?)
+    text.map_err(|_| Error::from(format!("{name} is not text: expected one position per line")))
 }
 
 /// A position and the number of the line that it comes from.
@@ -48,7 +47,7 @@ pub(super) fn positions(
     text: &str,
     (game, root): (&dyn Rules, AnyPosition),
     last: bool,
-    bad: &mut Vec<(usize, Hinted)>,
+    bad: &mut Vec<(usize, Error)>,
 ) -> Vec<Line> {
     let mut all = Vec::new();
     for (number, line) in of_positions(text) {
@@ -58,23 +57,20 @@ pub(super) fn positions(
                 let positions = positions[first..].iter();
                 all.extend(positions.map(|&position| Line { line: number, position }));
             }
-            Err(error) => bad.push((number, Hinted::of(&error))),
+            Err(error) => bad.push((number, error)),
         }
     }
     all
 }
 
 /// Returns the position at which transcripts begin: the first root of a table, or the start of a game without one.
-pub(super) fn root_of(
-    game: &dyn Rules,
-    table: Option<&SolvedTable>,
-) -> anyhow::Result<AnyPosition> {
+pub(super) fn root_of(game: &dyn Rules, table: Option<&SolvedTable>) -> Result<AnyPosition, Error> {
     let roots = table.map_or(Ok(Vec::new()), |table| table.states().roots())?;
     Ok(roots.first().copied().unwrap_or_else(|| game.start()))
 }
 
 /// Returns the error for a position that a table lacks.
-pub(super) fn missing(position: &AnyPosition, table: &SolvedTable) -> Hinted {
+pub(super) fn missing(position: &AnyPosition, table: &SolvedTable) -> Error {
     let position = table.game().notation(position);
     format!("{position} is not among the states of {}", table.table().name()).into()
 }

@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::title;
-use super::error::hinted;
 use super::value_iterate::root_text;
-use yomikiri::hint::{Hint, shortened};
+use yomikiri::error::{Error, shortened};
 use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, thousands};
@@ -50,7 +49,7 @@ struct Line {
     summary: String,
 }
 
-pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
     let entries = context.store.entries()?;
     let tables: Vec<Line> = entries.into_iter().map(|entry| line(entry, context)).collect();
     let latest = context.store.enumerated_last();
@@ -131,12 +130,11 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
                 Some(solution) => {
                     line.state = "solved";
                     line.roots = solution.roots.clone();
-                    line.summary =
-                        value_text(*table, context).unwrap_or_else(|e| hinted(&e).line());
+                    line.summary = value_text(*table, context).unwrap_or_else(|error| error.line());
                 }
             }
         }
-        Holds::Table(Err(error)) => line.summary = hinted(&error.into()).line(),
+        Holds::Table(Err(error)) => line.summary = error.line(),
         Holds::Draft(identity, command) => {
             line.state = "unfinished";
             line.game = identity.map(|identity| identity.game);
@@ -154,7 +152,7 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
 }
 
 /// Returns the value of the first root in words.
-fn value_text(table: Table, context: &Context) -> anyhow::Result<String> {
+fn value_text(table: Table, context: &Context) -> Result<String, Error> {
     let solved = context.solved(table.for_few_rows(), false)?;
     let roots = solved.states().roots()?;
     let rows = &solved.table().manifest().root_ids;

@@ -1,12 +1,10 @@
 //! Tables that are made on the way: enumerated and solved if they are missing.
 
-use anyhow::bail;
-
 use super::context::Context;
 use super::enumerate::make;
 use super::value_iterate::solve_table;
+use yomikiri::error::Error;
 use yomikiri::graph::Plan;
-use yomikiri::hint::Hinted;
 use yomikiri::rules::Rules;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
@@ -18,7 +16,7 @@ pub(super) fn solved(
     table: Option<Table>,
     force: bool,
     context: &Context,
-) -> anyhow::Result<SolvedTable> {
+) -> Result<SolvedTable, Error> {
     let mut table = match table {
         Some(table) => table,
         None => whole(game, context, force)?,
@@ -31,14 +29,14 @@ pub(super) fn solved(
 }
 
 /// Returns the table of a whole game, enumerated if it is missing.
-fn whole(game: &dyn Rules, context: &Context, force: bool) -> anyhow::Result<Table> {
+fn whole(game: &dyn Rules, context: &Context, force: bool) -> Result<Table, Error> {
     if !game.facts().is_small {
         let name = game.name();
-        bail!(Hinted::new(
+        return Err(Error::new(
             format!("{name} is too large to be enumerated whole"),
             format!(
                 "make a bounded table with 'solver enumerate {name} --max-depth 6' and name that"
-            )
+            ),
         ));
     }
     let plan = Plan::from_start(game);

@@ -2,11 +2,11 @@
 
 use super::complete::policies;
 use super::context::Context;
-use super::error::failed;
 use super::guard;
 use super::made::solved;
 use super::players::players;
 use super::table_args::{TableArgs, table_and_two};
+use yomikiri::error::Error;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::judge::{Match, Player, Sampling, playable, unfolded_bytes};
@@ -43,7 +43,7 @@ pub(super) struct Args {
     seed: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let (named, [first, second]) = table_and_two(args.words);
     let options = args.table.named(named);
     let (game, table) = options.game(context)?;
@@ -64,7 +64,7 @@ fn play(
     openings: u32,
     force: bool,
     context: &Context,
-) -> anyhow::Result<Match> {
+) -> Result<Match, Error> {
     let name = table.table().name();
     playable(table).map_err(|wrong| wrong.map(|what| format!("{name} {what}")))?;
     if !force {
@@ -73,5 +73,5 @@ fn play(
         let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
         fits_memory(bytes, yomikiri_measure::free_memory()).map_err(refused)?;
     }
-    Match::of(table, players, openings, &context.bars).map_err(|error| failed(Some(table), error))
+    Match::of(table, players, openings, &context.bars)
 }

@@ -72,7 +72,7 @@ pub use reference::reference;
 #[doc(hidden)]
 #[cfg(feature = "schemas")]
 pub use schemas::schemas;
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::registry::Games;
 use yomikiri::rules::Rules;
 
@@ -206,14 +206,14 @@ fn understand_words(
     Cli::from_arg_matches(&matches)
 }
 
-fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
+fn dispatch(cli: Cli, games: Games) -> Result<ExitCode, Error> {
     let Global { tables, threads, json, color: _, quiet, verbose } = cli.global;
     check_threads(threads)?;
     signals::fail_where_a_file_is_too_large()?;
     // Always, for threads that start by themselves panic where the system refuses them; 0 are all.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
     pool.build_global().map_err(|error| {
-        Hinted::new(format!("cannot start threads: {error}"), "give fewer --threads")
+        Error::new(format!("cannot start threads: {error}"), "give fewer --threads")
             .of_kind(Kind::Failure)
     })?;
     log_to_stderr(verbose);
@@ -262,7 +262,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
 const THREADS_A_CORE: usize = 16;
 
 /// Checks a number of threads, given here or in the environment.
-fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
+fn check_threads(asked: Option<usize>) -> Result<(), Error> {
     const VARIABLE: &str = "RAYON_NUM_THREADS";
     let (name, count) = match asked {
         Some(count) => ("--threads", count),
@@ -273,7 +273,7 @@ fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    Err(Hinted::from(format!(
+    Err(Error::from(format!(
         "invalid {name} {count}: expected 1 to {most} ({THREADS_A_CORE} for each core)"
     )))
 }

@@ -9,8 +9,8 @@ use super::context::Context;
 use super::counts::size_of_table;
 use super::guard;
 use super::table_args::OneTable;
+use yomikiri::error::Error;
 use yomikiri::graph::{check_packable, is_packed_of, pack};
-use yomikiri::hint::Hinted;
 use yomikiri::table::{Table, check_name};
 use yomikiri_measure::render::number::bytes;
 
@@ -50,7 +50,7 @@ pub(super) struct Output {
     bytes_before: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let table = args.table.open(context)?;
     let game = context.games.of_table(&table)?;
     let name = args.name.unwrap_or_else(|| format!("{}.packed", table.name()));
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         false => {
             let remains = &place.with_added_extension("partial");
             let made = pack(&*game, &table, &place, distances, &context.bars);
-            Table::open(&made.map_err(|error| guard::with_left(error.into(), remains))?)?
+            Table::open(&made.map_err(|error| guard::with_left(error, remains))?)?
         }
     };
     let output = Output {
@@ -88,9 +88,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Opens the table at `place`; fails unless it is the packed table.
-fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, Hinted> {
+fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, Error> {
     Table::open(place).ok().filter(is_it).ok_or_else(|| {
         let what = format!("{} exists already", place.display());
-        Hinted::new(what, "remove it, or give another --name")
+        Error::new(what, "remove it, or give another --name")
     })
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::table_args::GameArg;
+use yomikiri::error::Error;
 use yomikiri::games::shogi::{Drops, Ending, Variant};
-use yomikiri::hint::Hinted;
 use yomikiri::registry::shogi;
 use yomikiri::rules::Rules;
 use yomikiri::rules::perft::Finished;
@@ -34,20 +34,19 @@ pub(super) struct Args {
     play_captures: bool,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let named = args.game.game(context)?;
     let game = changed_rules(&*named, &args)?.map_or(named, |variant| shogi(&variant));
     count(&*game, &args, context)
 }
 
 /// The variant that the flags make of a game's rules; `None` without flags.
-fn changed_rules(game: &dyn Rules, args: &Args) -> Result<Option<Variant>, Hinted> {
+fn changed_rules(game: &dyn Rules, args: &Args) -> Result<Option<Variant>, Error> {
     if !args.count_drop_mates && !args.play_captures {
         return Ok(None);
     }
     let name = game.name();
-    let does_not_apply =
-        |flag, why| Hinted::from(format!("{flag} does not apply to {name}: {why}"));
+    let does_not_apply = |flag, why| Error::from(format!("{flag} does not apply to {name}: {why}"));
     let drop_mates =
         || does_not_apply("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
     let captures =
@@ -88,7 +87,7 @@ pub(super) struct Output {
     perft: Vec<u64>,
 }
 
-fn count(game: &dyn Rules, args: &Args, context: &mut Context) -> anyhow::Result<()> {
+fn count(game: &dyn Rules, args: &Args, context: &mut Context) -> Result<(), Error> {
     let root = match &args.root {
         Some(text) => game.parse_position(text, &game.start())?,
         None => game.start(),

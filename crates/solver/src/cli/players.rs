@@ -3,12 +3,9 @@
 #[cfg(feature = "onnx")]
 use std::path::PathBuf;
 
-#[cfg(feature = "onnx")]
-use anyhow::bail;
-
 use super::context::Context;
 #[cfg(feature = "onnx")]
-use yomikiri::hint::{Hint, Hinted, did_you_mean};
+use yomikiri::error::{Error, did_you_mean};
 use yomikiri::rules::Rules;
 use yomikiri::table::Store;
 #[cfg(feature = "onnx")]
@@ -26,17 +23,13 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 
 /// Makes the player of a specification.
 #[cfg(feature = "onnx")]
-pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyhow::Result<Player> {
-    Ok(yomikiri_learn::player(spec, game, store.root())?)
+pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> Result<Player, Error> {
+    yomikiri_learn::player(spec, game, store.root())
 }
 
 /// Makes the player of a specification, without networks, which this build cannot run.
 #[cfg(not(feature = "onnx"))]
-pub(super) fn player(
-    spec: &PolicySpec,
-    game: &dyn Rules,
-    _store: &Store,
-) -> anyhow::Result<Player> {
+pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, _store: &Store) -> Result<Player, Error> {
     Ok(yomikiri_measure::judge::build(spec, game)?)
 }
 
@@ -45,12 +38,12 @@ pub(super) fn players(
     specs: &[PolicySpec],
     game: &dyn Rules,
     store: &Store,
-) -> anyhow::Result<Vec<Player>> {
+) -> Result<Vec<Player>, Error> {
     specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 
 /// Checks that a named network exists and is for the game, without reading its weights.
-pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyhow::Result<()> {
+pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> Result<(), Error> {
     spec.check(game)?;
     #[cfg(feature = "onnx")]
     if let PolicySpec::Network(network) = spec
@@ -58,7 +51,7 @@ pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyho
     {
         let path = place_of(network, store.root());
         if !file(&path, "json").exists() {
-            bail!(unknown_network(&network.path.to_string_lossy(), game, store));
+            return Err(unknown_network(&network.path.to_string_lossy(), game, store));
         }
         Card::read(&path).and_then(|card| card.check(&path, &game.name()))?;
     }
@@ -68,14 +61,14 @@ pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyho
 
 /// Returns the error for a network that was not trained here, with those that were.
 #[cfg(feature = "onnx")]
-fn unknown_network(name: &str, game: &dyn Rules, store: &Store) -> Hinted {
+fn unknown_network(name: &str, game: &dyn Rules, store: &Store) -> Error {
     let names = learned_names(store, Some(game));
     let hint = did_you_mean(name, names.iter().map(String::as_str));
     let hint = hint.unwrap_or_else(|| match names.is_empty() {
         true => format!("none was trained for {} yet; see 'solver train'", game.name()),
         false => format!("trained for {}: {}", game.name(), names.join(", ")),
     });
-    Hinted::new(format!("no trained network `{name}`"), hint)
+    Error::new(format!("no trained network `{name}`"), hint)
 }
 
 /// Returns the networks that were trained here for a game, by name.
@@ -92,7 +85,7 @@ pub(super) fn tell_unreadable(context: &Context) {
     #[cfg(feature = "onnx")]
     for path in cards(&context.store) {
         if let Err(error) = Card::read(&path) {
-            context.remark(Hinted::of(&error).with_hint("it is left out").line());
+            context.remark(error.with_hint("it is left out").line());
         }
     }
     #[cfg(not(feature = "onnx"))]

@@ -6,6 +6,7 @@ use super::complete::tables;
 use super::context::Context;
 use super::players::{learned_for, learned_names};
 use super::table_args::{Meant, TableOption};
+use yomikiri::error::Error;
 use yomikiri::rules::Rules;
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::Grid;
@@ -61,7 +62,7 @@ struct Line {
     meaning: &'static str,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let game = match args.word.or(args.option.table) {
         None => None,
         Some(word) => Some(match Meant::of(&word, context)? {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -31,12 +31,12 @@ pub(super) fn name() -> &'static str {
 }
 
 /// Returns the number in a variable of the environment; `None` if it is not set.
-pub(super) fn number_in<T: FromStr>(variable: &str) -> Result<Option<T>, Hinted> {
+pub(super) fn number_in<T: FromStr>(variable: &str) -> Result<Option<T>, Error> {
     let Some(text) = std::env::var_os(variable) else { return Ok(None) };
     let number = text.to_str().and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| {
         let what = format!("invalid {variable} `{}`: expected a number", text.display());
-        Hinted::new(what, "set it to one, or unset it")
+        Error::new(what, "set it to one, or unset it")
     })
 }
 

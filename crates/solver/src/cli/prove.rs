@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::bail;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use serde::Serialize;
 
 use super::context::Context;
 use super::output;
 use super::sizes::Memory;
+use yomikiri::error::{Error, Kind};
 use yomikiri::games::othello::proof::certificate::{Problem, prove};
 use yomikiri::games::othello::proof::check::{BoardRules, CheckLimits, CheckReport};
 use yomikiri::games::othello::proof::semistrong::make;
 use yomikiri::games::othello::proof::{Header, check_file};
 use yomikiri::games::othello::search::{EngineOptions, built_in};
 use yomikiri::games::othello::{Board, grid_of, packed_of};
-use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::registry::othello;
 use yomikiri::rules::{AnyPosition, Empties, Position, Rules, Side};
 use yomikiri::solve::Value;
@@ -100,7 +99,7 @@ pub(super) struct Output {
     words: String,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let game = context.games.meant(&args.size)?;
     let start = game.start();
     let text = args.position.join(" ");
@@ -108,9 +107,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (rows, columns) = game.shape();
     let squares = game.squares(&position.state);
     let Some((own, other)) = squares.filter(|_| game.name().starts_with("othello-")) else {
-        bail!(Hinted::new(
+        return Err(Error::new(
             format!("cannot prove {}", game.name()),
-            "expected a size of Othello, such as 6x6"
+            "expected a size of Othello, such as 6x6",
         ));
     };
     let [mover, opponent] = [own, other].map(|set| grid_of(set, columns));
@@ -128,9 +127,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let white_to_move = position.side == Side::Second;
     let root = Board { mover, opponent };
     if BoardRules::new(rows, columns, empties).is_over(root) {
-        bail!(Hinted::new(
+        return Err(Error::new(
             "the game is over in this position",
-            "expected a position with a legal move"
+            "expected a position with a legal move",
         ));
     }
     output::check(&args.out)?;
@@ -162,10 +161,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     })
 }
 
-pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn check(args: CheckArgs, context: &mut Context) -> Result<(), Error> {
     let CheckArgs { file, force } = args;
     let bytes = yomikiri::input::file(&file, 1 << 30)
-        .map_err(|error| Hinted::from(format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| Error::from(format!("cannot read {}: {error}", file.display())))?;
     let limits = if force { CheckLimits::NONE } else { CheckLimits::of_file(bytes.len()) };
     let began = Instant::now();
     let report = check_file(&bytes, &limits, &mut |work| {
@@ -198,12 +197,7 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
 }
 
 impl Output {
-    fn of(
-        file: &Path,
-        bytes: u64,
-        header: &Header,
-        is_semi_strong: bool,
-    ) -> anyhow::Result<Output> {
+    fn of(file: &Path, bytes: u64, header: &Header, is_semi_strong: bool) -> Result<Output, Error> {
         let Header { rows, columns, empties, white_to_move, root, score, leaf_depth, counts } =
             *header;
         let game: Arc<dyn Rules> = othello(&format!("{rows}x{columns}"))?;
@@ -211,7 +205,7 @@ impl Output {
         let side = if white_to_move { Side::Second } else { Side::First };
         let state = game.of_squares(own, other);
         let state =
-            state.ok_or_else(|| Hinted::from(format!("{}: invalid root", file.display())))?;
+            state.ok_or_else(|| Error::from(format!("{}: invalid root", file.display())))?;
         let position: AnyPosition = Position { state, side };
         let exact = yomikiri::rules::Score(score as i8);
         let mover = Mover { side: game.side_name(side), in_check: false, unit: Some("disc") };

@@ -4,8 +4,6 @@ use std::io::{self, BufReader};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
-
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
@@ -15,7 +13,7 @@ use super::table_args::{
     Meant, TableOption, is_searched, missing, near_table, open_whole, unknown_table,
 };
 use super::tables::{containing, solved_tables};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::rules::{Empties, Rules};
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};
@@ -54,7 +52,7 @@ pub(super) struct Args {
 /// Longest search for a position that no table proves.
 const TIME: Duration = Duration::from_secs(10);
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let first = args.first.unwrap_or_default();
     #[cfg(feature = "cluster")]
     let parts = match args.parts.is_empty() {
@@ -89,7 +87,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         Some(parts) => Some(parts),
         None => named.map(open).transpose()?,
     };
-    let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
+    let unread = |error| Error::from(format!("cannot read stdin: {error}"));
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
     }
@@ -99,7 +97,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             (None, Some(game)) => sources_of(game.clone(), tables_of(&**game, context)),
             (None, None) => {
                 let hint = "--batch reads positions from stdin, and needs a table or a game";
-                bail!(unknown_table(&text, context).with_hint(hint));
+                return Err(unknown_table(&text, context).with_hint(hint));
             }
         };
         if sources.table().is_none() && !is_searched(sources.game()) {
@@ -136,11 +134,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 let Some(game) = known else {
                     let is_name =
                         is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
-                    return Err(if is_name {
-                        unknown_table(&first, context).into()
-                    } else {
-                        error
-                    });
+                    return Err(if is_name { unknown_table(&first, context) } else { error });
                 };
                 if !is_over(&*game) {
                     let what = "no table contains it, so it is searched";
@@ -161,7 +155,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let mut answer = oracle.answer(position)?;
     if args.japanese {
         let game = oracle.game();
-        let nothing = || Hinted::from(format!("--japanese does not apply to {}", game.name()));
+        let nothing = || Error::from(format!("--japanese does not apply to {}", game.name()));
         answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
     }
     let colour = context.colour;
@@ -191,10 +185,10 @@ fn tables_of(game: &dyn Rules, context: &Context) -> Vec<SolvedTable> {
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.
-fn batch(sources: &Sources, context: &mut Context) -> anyhow::Result<()> {
+fn batch(sources: &Sources, context: &mut Context) -> Result<(), Error> {
     let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut line = Vec::new();
-    let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
+    let unread = |error| Error::from(format!("cannot read stdin: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
         if let Some(answer) = sources.answer_line(&String::from_utf8_lossy(&line)) {
             context.raw(&(answer + "\n"))?;

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use serde::Serialize;
 
 use super::complete::tables;
 use super::context::Context;
-use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::error::{Error, Kind, did_you_mean};
 use yomikiri::output;
-use yomikiri::table::{IoContext, Removed, TableError, bytes_in};
+use yomikiri::table::{IoContext, Removed, bytes_in};
 use yomikiri_measure::render::number::bytes;
 
 /// Remove tables, finished or not, with all their files
@@ -54,7 +53,7 @@ impl From<Removed> for Line {
     }
 }
 
-pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
     // The same name twice would be locked by ourselves.
     args.names.sort();
     args.names.dedup();
@@ -64,8 +63,8 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             Ok(removal) => held.push(removal),
             Err(error) => match output_left(&name, context) {
                 Some(place) => outputs.push((name, place)),
-                None if matches!(error, TableError::Missing { .. }) => missing.push((name, error)),
-                None => return Err(error.into()),
+                None if error.kind() == Kind::Missing => missing.push((name, error)),
+                None => return Err(error),
             },
         }
     }
@@ -75,9 +74,9 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     {
         let names = context.store.names();
         let near = did_you_mean(&name, names.iter().map(String::as_str));
-        bail!(match near {
-            Some(near) => Hinted::new(format!("no table `{name}`"), near),
-            None => Hinted::of(&error),
+        return Err(match near {
+            Some(near) => Error::new(format!("no table `{name}`"), near),
+            None => error,
         });
     }
     missing.iter().for_each(|(name, _)| context.remark(format!("{name} is missing")));
@@ -113,11 +112,11 @@ fn output_left(name: &str, context: &Context) -> Option<PathBuf> {
 }
 
 /// Removes the temporary files of an output.
-fn remove_left(name: String, place: &Path) -> Result<Line, TableError> {
+fn remove_left(name: String, place: &Path) -> Result<Line, Error> {
     let sizes = output::leftovers(place).into_iter().map(|part| bytes_of(&part));
     let bytes = sizes.sum();
     if output::remove_leftovers(place).at("remove", place)? {
-        return Err(TableError::Busy { path: place.to_path_buf() });
+        return Err(Error::busy(place));
     }
     Ok(Line { table: name, unfinished: true, bytes, left: Vec::new() })
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
@@ -10,18 +9,18 @@ use super::bounds::Condition;
 use super::chosen::ChosenArgs;
 use super::complete::{policies, tables};
 use super::context::{Context, command_line};
-use super::error::{code, failed, say};
+use super::error::{code, say};
 use super::lines::text_of;
 use super::output;
 use super::players::players;
 use super::program;
 use super::table_args::TableArgs;
 use crate::PORT;
-use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::output::is_same;
 use yomikiri::rules::{Divider, Rules};
 use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::{TableError, fits_memory};
+use yomikiri::table::fits_memory;
 use yomikiri_measure::judge::{
     AccuracyReport, Baseline, By, JudgedPositions, Piece, Player, Request, RowSink, judgements,
 };
@@ -121,21 +120,21 @@ impl Args {
     }
 
     /// Checks that the files can be written and are distinct.
-    fn check_outputs(&self) -> anyhow::Result<()> {
+    fn check_outputs(&self) -> Result<(), Error> {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
             output::check(path)?;
             let inputs = [self.against.as_deref(), self.chosen.file()].into_iter().flatten();
             if files[..at].iter().copied().chain(inputs).any(|other| is_same(path, other)) {
                 let what = format!("{} appears twice", path.display());
-                bail!(Hinted::new(what, "give each output a file of its own"));
+                return Err(Error::new(what, "give each output a file of its own"));
             }
         }
         Ok(())
     }
 
     /// Opens the files of results.
-    fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
+    fn files(&self) -> Result<Vec<RowsFile>, Error> {
         let mut files = Vec::new();
         if let Some(path) = &self.csv {
             files.push(RowsFile::csv(path)?);
@@ -162,7 +161,7 @@ fn by(name: &str) -> Result<By, String> {
     found.map(|(_, by)| by).ok_or_else(|| format!("expected {known}{depth}"))
 }
 
-pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
     args.options = args.options.named(args.word.take());
     args.check_outputs()?;
     let fixed_day = fixed_day()?;
@@ -171,7 +170,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         args.fail_if.iter().find(|of| of.needs_baseline() && baseline.is_none())
     {
         let what = format!("--fail-if {}: no earlier report", condition.name());
-        bail!(Hinted::new(what, "give one with --against FILE"));
+        return Err(Error::new(what, "give one with --against FILE"));
     }
     if let Some(baseline) = &baseline {
         // As many mistakes as it lists are compared.
@@ -183,7 +182,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
         let what = format!("--label {}= appears twice", labels[twice]);
-        bail!(Hinted::new(what, "give each policy its own name"));
+        return Err(Error::new(what, "give each policy its own name"));
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
@@ -193,7 +192,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     label_last(&mut players, &labels);
     if args.canonical && !args.chosen.are_of_table() {
         let what = "--canonical is for all positions of a table";
-        bail!(Hinted::new(what, "leave it out"));
+        return Err(Error::new(what, "leave it out"));
     }
     let taken = args.options.why(&*game, context);
     let chosen = args.chosen.choose(&*game, table, &players, args.options.force, context)?;
@@ -201,7 +200,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         && args.by.contains(&By::Layer)
     {
         let what = format!("--by layer: {} stores no layers", table.table().name());
-        bail!(Hinted::new(what, "give moves, distance or value"));
+        return Err(Error::new(what, "give moves, distance or value"));
     }
     let orienting = if args.canonical { Orienting::First } else { Orienting::All };
     let mut report = chosen.with(orienting, |positions| {
@@ -247,7 +246,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         if !args.fail_if.iter().all(Condition::is_forced) {
             context.flush()?;
             let hint = "give a table that proves the results of some moves";
-            bail!(Hinted::new(format!("--fail-if: {what}"), hint));
+            return Err(Error::new(format!("--fail-if: {what}"), hint));
         }
         context.remark(what);
     }
@@ -263,14 +262,13 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Reads an earlier report.
-fn read_baseline(path: &Path) -> anyhow::Result<Baseline> {
+fn read_baseline(path: &Path) -> Result<Baseline, Error> {
     let text = text_of(path)?;
-    Ok(Baseline::read(&text).map_err(|why| not_against(path, &why))?)
+    Baseline::read(&text).map_err(|why| not_against(path, &why))
 }
 
-fn not_against(path: &Path, why: &Hinted) -> Hinted {
-    let what = format!("--against {}: {why}", path.display());
-    Hinted::of(why).hint().map_or(Hinted::from(what.clone()), |hint| Hinted::new(what, hint))
+fn not_against(path: &Path, why: &Error) -> Error {
+    why.clone().map(|why| format!("--against {}: {why}", path.display())).of_kind(Kind::Input)
 }
 
 /// Gives the last players these labels.
@@ -289,7 +287,7 @@ fn measure(
     table: Option<&SolvedTable>,
     players: &[Player],
     context: &Context,
-) -> anyhow::Result<AccuracyReport> {
+) -> Result<AccuracyReport, Error> {
     let (game, page) = (positions.game(), args.html.is_some());
     let names: Vec<String> = players.iter().map(Player::name).collect();
     let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
@@ -314,7 +312,7 @@ fn measure(
     let why = why.or((!request.games).then_some("leave out --no-games"));
     args.fail_if.iter().try_for_each(|condition| condition.check(players, positions, why))?;
     if !context.quiet {
-        let expected = request.judging_seconds().map_err(|error| failed(table, error))?;
+        let expected = request.judging_seconds()?;
         context.bars.expect(expected);
         if expected > LONG {
             let (rows, time) = (thousands(positions.rows()), seconds(expected));
@@ -323,8 +321,7 @@ fn measure(
             context.remark(format!("judging the policies in {rows} rows: about {time}{faster}"));
         }
     }
-    let report = request.report(sink, &context.bars);
-    let mut report = report.map_err(|error| failed(table, error))?;
+    let mut report = request.report(sink, &context.bars)?;
     files.into_iter().try_for_each(RowsFile::finish)?;
     report.why_no_games = report.why_no_games.or(too_large);
     Ok(report)
@@ -346,7 +343,7 @@ fn push_rows(
     (names, dividers): (&[String], &[Option<Divider>]),
     piece: &Piece,
     answers: &[Answers],
-) -> Result<(), TableError> {
+) -> Result<(), Error> {
     for file in files {
         for ((name, divider), answers) in names.iter().zip(dividers).zip(answers) {
             judgements(game, name, divider.as_ref(), piece, answers)
@@ -357,7 +354,7 @@ fn push_rows(
 }
 
 /// Returns the time of `SOURCE_DATE_EPOCH`, if it is set, for reproducible pages (reproducible-builds.org).
-fn fixed_day() -> Result<Option<DateTime<Utc>>, Hinted> {
+fn fixed_day() -> Result<Option<DateTime<Utc>>, Error> {
     let seconds = program::number_in::<u32>("SOURCE_DATE_EPOCH")?;
     Ok(seconds.and_then(|seconds| DateTime::from_timestamp(seconds.into(), 0)))
 }

@@ -1,11 +1,10 @@
 //! `solver match --sample`: sampled games, on boards too large for a table.
 
-use anyhow::bail;
 use serde::Serialize;
 
 use super::context::Context;
 use super::players::player;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Rules, Side};
 use yomikiri_measure::judge::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
@@ -42,9 +41,9 @@ pub(super) fn run(
     policies: &[PolicySpec],
     sampling: Sampling,
     context: &mut Context,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let named = |spec| policy(spec, game, "leave out --sample, which plays exactly", context);
-    let players = policies.iter().map(named).collect::<anyhow::Result<Vec<_>>>()?;
+    let players = policies.iter().map(named).collect::<Result<Vec<_>, Error>>()?;
     let [first, second] =
         arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)?;
     let sampled = Sampled {
@@ -71,11 +70,11 @@ pub(super) fn policy(
     game: &dyn Rules,
     hint: &str,
     context: &Context,
-) -> anyhow::Result<Box<dyn Policy>> {
+) -> Result<Box<dyn Policy>, Error> {
     match player(spec, game, &context.store)? {
         Player::Policy(policy) => Ok(policy),
         Player::Perfect | Player::Named(..) => {
-            bail!(Hinted::new("the perfect policy needs a table", hint))
+            Err(Error::new("the perfect policy needs a table", hint))
         }
     }
 }

@@ -6,13 +6,12 @@ use std::process::{Command, Stdio};
 use axum::http::HeaderValue;
 
 use super::context::Context;
-use super::error::hinted;
 use super::players::{check, learned_for, player};
 use super::signals;
 use super::sizes::Seconds;
 use crate::PORT;
 use crate::serve::{Options, Policies, Server};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::registry::Games;
 use yomikiri::rules::Rules;
 use yomikiri::table::Store;
@@ -46,19 +45,19 @@ pub(super) struct Args {
     cors: Option<String>,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let Args { port, host, open, policy, policy_timeout, cors } = args;
     let Seconds(limit) = policy_timeout;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
-        _ => Err(Hinted::new(
+        _ => Err(Error::new(
             format!("invalid --cors `{origin}`: expected an origin"),
             "such as https://example.org, or *",
         )),
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
-    let named = named.collect::<Result<Vec<_>, Hinted>>();
+    let named = named.collect::<Result<Vec<_>, Error>>();
     let policies = Known { named: named?, store: context.store.clone() };
     let options = Options {
         store: context.store.clone(),
@@ -68,7 +67,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     let server = Server::bind(host, port, options).map_err(|error| {
         let what = format!("cannot listen at {host}, port {}: {error}", port.unwrap_or(PORT));
-        Hinted::new(what, "give another --port, or another --host")
+        Error::new(what, "give another --port, or another --host")
     })?;
     let address = format!("http://{}/", server.address()?);
     context.line(&address)?;
@@ -109,7 +108,7 @@ const PLAYED: u32 = 2_000;
 const SEARCHED: u32 = 20_000;
 
 impl Known {
-    fn spec(&self, name: &str, game: &dyn Rules) -> Result<PolicySpec, Hinted> {
+    fn spec(&self, name: &str, game: &dyn Rules) -> Result<PolicySpec, Error> {
         if let Some((_, spec)) = self.named.iter().find(|(named, _)| named == name) {
             return Ok(spec.clone());
         }
@@ -140,7 +139,7 @@ impl Known {
         };
         match why {
             None => Ok(spec),
-            Some(why) => Err(Hinted::new(format!("policy '{name}' {why}"), start)),
+            Some(why) => Err(Error::new(format!("policy '{name}' {why}"), start)),
         }
     }
 }
@@ -160,12 +159,9 @@ impl Policies for Known {
         names
     }
 
-    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Hinted> {
+    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Error> {
         let spec = self.spec(name, game)?;
-        check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
-        player(&spec, game, &self.store).map_err(|error| match error.downcast() {
-            Ok(error) => error,
-            Err(error) => hinted(&error),
-        })
+        check(&spec, game, &self.store)?;
+        player(&spec, game, &self.store)
     }
 }

@@ -1,13 +1,13 @@
 //! `solver completions` and `solver man`: completions of a shell, and manual pages.
 
 use std::path::PathBuf;
-
-use anyhow::Context as _;
+use yomikiri::error::Error;
 
 use super::complete;
 use super::context::Context;
 use super::examples::{command, page, pages};
 use super::program;
+use yomikiri::table::IoContext;
 
 /// Print completions for a shell, with the names of tables, games and policies
 ///
@@ -29,19 +29,17 @@ pub(super) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-pub(super) fn completions(args: CompletionsArgs, context: &mut Context) -> anyhow::Result<()> {
-    Ok(context.raw(&complete::registration(&args.shell)?)?)
+pub(super) fn completions(args: CompletionsArgs, context: &mut Context) -> Result<(), Error> {
+    context.raw(&complete::registration(&args.shell)?)
 }
 
-pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn man(args: ManArgs, context: &mut Context) -> Result<(), Error> {
     let mut built = command();
     built.build();
     match args.dir {
         Some(dir) => {
-            std::fs::create_dir_all(&dir)
-                .with_context(|| format!("cannot create {}", dir.display()))?;
-            pages(&built, program::name(), &dir)
-                .with_context(|| format!("cannot write the pages to {}", dir.display()))?;
+            std::fs::create_dir_all(&dir).at("create", &dir)?;
+            pages(&built, program::name(), &dir)?;
         }
         None => {
             let mut text = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::bars::Bars;
 use super::error::say;
-use yomikiri::hint::Kind;
+use yomikiri::error::Kind;
 
 /// Reports on SIGINT and SIGTERM that a run can be resumed, and then ends by that signal.
 pub(super) fn report_resumable(bars: Bars, json: bool) -> io::Result<()> {

@@ -3,18 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
-
 use super::complete::{games, tables};
 use super::context::Context;
 use super::players;
 use super::sizes::Seconds;
+use yomikiri::error::{Error, Kind, did_you_mean};
 use yomikiri::graph::{Plan, within_room};
-use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::rules::Rules;
 use yomikiri::search::can_search;
 use yomikiri::search::mates::has_mates;
-use yomikiri::table::{Table, TableError};
+use yomikiri::table::Table;
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::PolicySpec;
 
@@ -36,7 +34,7 @@ pub(super) enum Meant {
 
 impl Meant {
     /// Finds the table or the game that a word names.
-    pub(super) fn of(word: &str, context: &Context) -> anyhow::Result<Meant> {
+    pub(super) fn of(word: &str, context: &Context) -> Result<Meant, Error> {
         if context.store.has(word) {
             return Ok(Meant::Table(context.store.open(word)?.into()));
         }
@@ -50,9 +48,9 @@ impl Meant {
         }
         let is_size = word.starts_with(|c: char| c.is_ascii_digit());
         if is_size || word.eq_ignore_ascii_case("othello") {
-            return Err(unknown.into());
+            return Err(unknown);
         }
-        bail!(unknown_table(word, context))
+        Err(unknown_table(word, context))
     }
 }
 
@@ -64,7 +62,7 @@ pub(super) fn near_table(word: &str, context: &Context) -> Option<String> {
 }
 
 /// Returns the error for a word that names no table, game or size, with the nearest name.
-pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
+pub(super) fn unknown_table(word: &str, context: &Context) -> Error {
     let hint = near_table(word, context).unwrap_or_else(|| {
         let tables = context.store.names();
         let root = context.store.root().display();
@@ -75,7 +73,7 @@ pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
             }
         }
     });
-    Hinted::new(format!("no table, game or size `{word}`"), hint)
+    Error::new(format!("no table, game or size `{word}`"), hint)
 }
 
 /// A game, named by the first word of a command.
@@ -91,14 +89,14 @@ pub(super) struct GameArg {
 
 impl GameArg {
     /// Returns the game; where none is named, the first of the program's own, else Othello on 4×4.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
+    pub(super) fn game(&self, context: &Context) -> Result<Arc<dyn Rules>, Error> {
         let Some(word) = self.word.as_ref().or(self.game.as_ref()) else {
-            return Ok(context.games.named(&context.games.default_name())?);
+            return context.games.named(&context.games.default_name());
         };
         match context.games.meant(word) {
             Err(_) if context.store.has(word) => {
                 let what = format!("`{word}` is a table: expected a game or a size");
-                bail!(Hinted::new(what, "'solver games' lists the games"))
+                Err(Error::new(what, "'solver games' lists the games"))
             }
             found => Ok(found?),
         }
@@ -120,9 +118,9 @@ impl WinPlies {
     }
 
     /// Returns the number of plies for a game, or the default. Fails for games to which it does not apply.
-    pub(super) fn plies(self, game: &dyn Rules, default: u32) -> anyhow::Result<u32> {
+    pub(super) fn plies(self, game: &dyn Rules, default: u32) -> Result<u32, Error> {
         if self.plies.is_some() && !has_mates(game) {
-            bail!(Hinted::from(format!(
+            return Err(Error::from(format!(
                 "--plies does not apply to {}, only to shogi",
                 game.name()
             )));
@@ -144,10 +142,10 @@ pub(super) fn missing(game: &dyn Rules, context: &Context) -> Option<Arc<dyn Rul
 }
 
 /// Opens the whole table of a game; where it is missing, the error names the command that makes it.
-pub(super) fn open_whole(game: &dyn Rules, context: &Context) -> anyhow::Result<Table> {
+pub(super) fn open_whole(game: &dyn Rules, context: &Context) -> Result<Table, Error> {
     let name = Plan::from_start(game).table_name(game);
     match context.store.open(&name) {
-        Err(TableError::Missing { .. }) if !context.store.place(&name).exists() => {
+        Err(error) if error.kind() == Kind::Missing && !context.store.place(&name).exists() => {
             let game_name = game.name();
             let hint = match (game.facts().is_small, is_in_reach(game, context)) {
                 (false, _) => {
@@ -161,7 +159,7 @@ pub(super) fn open_whole(game: &dyn Rules, context: &Context) -> anyhow::Result<
                 }
             };
             let root = context.store.root().display();
-            bail!(Hinted::new(format!("no table {name} in {root}"), hint))
+            Err(Error::new(format!("no table {name} in {root}"), hint))
         }
         found => Ok(found?),
     }
@@ -184,7 +182,7 @@ impl OneTable {
     }
 
     /// Returns the game whose whole table is meant, if one is and the word does not name another table.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<Arc<dyn Rules>>> {
+    pub(super) fn game(&self, context: &Context) -> Result<Option<Arc<dyn Rules>>, Error> {
         let Some(word) = self.word() else { return Ok(None) };
         Ok(match Meant::of(word, context)? {
             Meant::Game(game) => Some(game),
@@ -193,7 +191,7 @@ impl OneTable {
     }
 
     /// Opens it; where none is named, the one enumerated last or the only one.
-    pub(super) fn open(&self, context: &Context) -> anyhow::Result<Table> {
+    pub(super) fn open(&self, context: &Context) -> Result<Table, Error> {
         match self.word() {
             Some(word) => open_meant(word, context),
             None => context.latest(),
@@ -202,7 +200,7 @@ impl OneTable {
 }
 
 /// Opens the table that a word names, as itself or by its game.
-pub(super) fn open_meant(word: &str, context: &Context) -> anyhow::Result<Table> {
+pub(super) fn open_meant(word: &str, context: &Context) -> Result<Table, Error> {
     match Meant::of(word, context)? {
         Meant::Table(table) => Ok(*table),
         Meant::Game(game) => open_whole(&*game, context),
@@ -230,10 +228,7 @@ impl TableArgs {
     }
 
     /// Returns the game, and the table if one is there.
-    pub(super) fn game(
-        &self,
-        context: &Context,
-    ) -> anyhow::Result<(Arc<dyn Rules>, Option<Table>)> {
+    pub(super) fn game(&self, context: &Context) -> Result<(Arc<dyn Rules>, Option<Table>), Error> {
         let meant = match &self.option.table {
             Some(word) => Meant::of(word, context)?,
             None => match context.latest_of_ours() {
@@ -267,7 +262,7 @@ impl TableArgs {
         names: &[String],
         game: &dyn Rules,
         context: &Context,
-    ) -> anyhow::Result<Vec<PolicySpec>> {
+    ) -> Result<Vec<PolicySpec>, Error> {
         let Seconds(limit) = self.policy_timeout;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
         let names =
@@ -287,7 +282,7 @@ impl TableArgs {
 
 /// Returns the policies that a name stands for: `onnx:ckpt-*.onnx` for the models whose file names match, in
 /// the order of the numbers in them.
-fn matching(name: &str) -> Result<Vec<String>, Hinted> {
+fn matching(name: &str) -> Result<Vec<String>, Error> {
     let Some(model) = name.strip_prefix("onnx:").filter(|model| model.contains('*')) else {
         return Ok(vec![name.to_string()]);
     };
@@ -296,7 +291,7 @@ fn matching(name: &str) -> Result<Vec<String>, Hinted> {
     let (dir, pattern) = (path.parent(), path.file_name().unwrap_or_default().to_string_lossy());
     let dir = dir.filter(|dir| !dir.as_os_str().is_empty());
     let failed = |what: String| {
-        Hinted::new(
+        Error::new(
             format!("{name}: {what}"),
             "quote it, and name the file with `*` in place of a number",
         )

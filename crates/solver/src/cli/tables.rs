@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::bail;
-
 use super::context::Context;
 use super::table_args::open_whole;
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::error::Error;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;
@@ -29,7 +27,7 @@ pub(super) fn containing(
     text: &str,
     of: Option<&dyn Rules>,
     context: &Context,
-) -> anyhow::Result<(Vec<SolvedTable>, AnyPosition)> {
+) -> Result<(Vec<SolvedTable>, AnyPosition), Error> {
     let is_of = |table: &Table| of.is_none_or(|of| of.name() == table.manifest().identity.game);
     let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
     let mut unread = BTreeMap::<String, BTreeSet<String>>::new();
@@ -51,7 +49,7 @@ pub(super) fn containing(
         let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
             let what = format!("`{text}` fits {}", listed(games));
-            bail!(Hinted::new(what, "name a table before it"));
+            return Err(Error::new(what, "name a table before it"));
         };
         found.retain(|(table, _)| table.game().name() == meant);
     }
@@ -69,7 +67,7 @@ pub(super) fn containing(
         tried.push("none is solved there; see 'solver list'".to_string());
     }
     let (tables, tried) = (context.store.root().display(), tried.join("; "));
-    bail!(Hinted::from(format!("no solved table in {tables} contains `{text}` ({tried})")))
+    Err(Error::from(format!("no solved table in {tables} contains `{text}` ({tried})")))
 }
 
 fn listed(names: BTreeSet<String>) -> String {

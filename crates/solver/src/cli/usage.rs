@@ -13,7 +13,7 @@ use super::context::to_stdout;
 use super::error::{self, code, say, to_stderr};
 use super::examples::command;
 use super::program::{self, in_its_name};
-use yomikiri::hint::{Kind, did_you_mean, joined};
+use yomikiri::error::{Kind, did_you_mean, joined};
 
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn report(error: &Error) -> ExitCode {
@@ -28,7 +28,7 @@ pub(super) fn report(error: &Error) -> ExitCode {
         let written = write!(out, "{}", in_its_name(&text)).and_then(|()| out.flush());
         return match to_stdout(written) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => error::report(&error.into(), is_json),
+            Err(error) => error::report(&error, is_json),
         };
     }
     let is_bare = program::words().len() < 2;

@@ -1,6 +1,5 @@
 //! `solver value-iterate`: solve a table.
 
-use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
@@ -12,7 +11,7 @@ use super::output;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::OneTable;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{AnyPosition, Empties, Repetition};
 use yomikiri::solve::{self, RowOrder, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
@@ -81,7 +80,7 @@ enum MethodArg {
     PolicyIteration,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let word = args.table.word().map(str::to_string);
@@ -97,7 +96,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let order = match (args.method, args.order) {
         (Some(MethodArg::PolicyIteration), Some(_)) => {
             let what = "--order does not apply to policy iteration";
-            bail!(Hinted::new(what, "leave out --order or --method"))
+            return Err(Error::new(what, "leave out --order or --method"));
         }
         (Some(MethodArg::PolicyIteration), None) => Some(RowOrder::Policies),
         (Some(MethodArg::ValueIteration), _) if is_taken_back(&table, context)? => {
@@ -105,7 +104,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             let what = format!(
                 "{name} is solved by retrograde analysis, as all tables by rank without layers are"
             );
-            bail!(Hinted::new(what, "leave out --method"))
+            return Err(Error::new(what, "leave out --method"));
         }
         (_, order) => order.map(|order| match order {
             OrderArg::Topological => RowOrder::Topological,
@@ -130,7 +129,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns whether a table is solved by retrograde analysis.
-fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
+fn is_taken_back(table: &Table, context: &Context) -> Result<bool, Error> {
     let by_rank = table.manifest().identity.is_by_rank();
     Ok(by_rank && !context.games.of_table(table)?.is_layered())
 }
@@ -141,12 +140,12 @@ pub(super) fn solve_table(
     options: &SolveOptions,
     force: bool,
     context: &Context,
-) -> anyhow::Result<Run> {
+) -> Result<Run, Error> {
     let game = context.games.of_table(table)?;
     let options = match options.within_room(&*game, table) {
         Err(no_room) if !force => {
             let what = format!("{} needs", table.name());
-            bail!(guard::refused(&what, &no_room, "close other programs"))
+            return Err(guard::refused(&what, &no_room, "close other programs"));
         }
         found => found.unwrap_or(*options),
     };
@@ -154,7 +153,7 @@ pub(super) fn solve_table(
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
     let run = solve::solve(&*game, table, &options, &context.bars, &mut on_sweep);
-    run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
+    run.map_err(|error| guard::with_left(error, Scratch::of(table.dir()).dir()))
 }
 
 #[derive(Serialize)]
@@ -174,7 +173,7 @@ pub(super) struct Output<'a> {
     discounted: Option<&'a Discounted>,
 }
 
-fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> anyhow::Result<()> {
+fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> Result<(), Error> {
     let manifest = table.manifest();
     if context.json {
         return context.json(
@@ -198,7 +197,7 @@ fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> an
         true => discounted_text(table, context)?,
         false => result_text(&context.solved(table.for_few_rows(), false)?)?,
     };
-    Ok(context.print(format!("{done}\n\n{}\n{found}", sweeps_text(run)))?)
+    context.print(format!("{done}\n\n{}\n{found}", sweeps_text(run)))
 }
 
 fn sweeps_text(run: &Run) -> String {
@@ -215,7 +214,7 @@ fn sweeps_text(run: &Run) -> String {
 }
 
 /// The discounted values of the roots.
-fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
+fn discounted_text(table: Table, context: &Context) -> Result<String, Error> {
     let values = table.manifest().discounted.as_ref().map_or(vec![], |d| d.roots.clone());
     let states = States::open(context.games.of_table(&table)?, table, false)?;
     let line = |(root, value): (AnyPosition, f32)| {
@@ -237,7 +236,7 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
 }
 
 /// Returns the values of the roots in words, a line each; of many the first.
-pub(super) fn root_texts(table: &SolvedTable) -> anyhow::Result<Vec<String>> {
+pub(super) fn root_texts(table: &SolvedTable) -> Result<Vec<String>, Error> {
     let game = table.game();
     let roots = table.states().roots()?;
     let rows = &table.table().manifest().root_ids;
@@ -254,7 +253,7 @@ pub(super) fn root_texts(table: &SolvedTable) -> anyhow::Result<Vec<String>> {
 }
 
 /// Returns the values of the roots in words.
-fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
+fn result_text(table: &SolvedTable) -> Result<String, Error> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let mut text = root_texts(table)?.join("\n") + "\n";
     match &manifest.solution {

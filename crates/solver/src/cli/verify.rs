@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::{code, hinted};
+use super::error::code;
 use super::lines::text_of;
 use super::table_args::OneTable;
-use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::rules::{Rules, Side};
 use yomikiri::solve;
 use yomikiri_measure::export::{self, read_checksums};
@@ -64,7 +63,7 @@ struct Counterexample {
     what: String,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     if let Some(file) = &args.check {
         return compare(file, &args.table, context);
     }
@@ -142,14 +141,14 @@ struct Checksum {
 }
 
 /// Compares the checksums of a file with those of its tables, or of one of them.
-fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<()> {
-    let wrong = |what: String| Hinted::from(format!("{}: {what}", file.display()));
+fn compare(file: &Path, table: &OneTable, context: &mut Context) -> Result<(), Error> {
+    let wrong = |what: String| Error::from(format!("{}: {what}", file.display()));
     let mut expected = read_checksums(&text_of(file)?).map_err(wrong)?;
     if table.word().is_some() {
         let name = table.open(context)?.name();
         expected.retain(|(_, table)| *table == name);
         if expected.is_empty() {
-            bail!(wrong(format!("no line for '{name}'")));
+            return Err(wrong(format!("no line for '{name}'")));
         }
     }
     let mut checksums = Vec::new();
@@ -158,7 +157,7 @@ fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Resu
         let ok = found.as_ref().is_ok_and(|sum| *sum == expected);
         if !context.json {
             context.line(match &found {
-                Err(error) => format!("{table}: not compared: {}", hinted(error).line()),
+                Err(error) => format!("{table}: not compared: {}", error.line()),
                 Ok(_) if ok => format!("{table}: OK"),
                 Ok(_) => format!("{table}: differs"),
             })?;
@@ -174,7 +173,7 @@ fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Resu
 }
 
 /// The checksum of a table of a name.
-fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
+fn checksum(table: &str, context: &Context) -> Result<String, Error> {
     let table = context.solved(context.store.open(table)?, false)?;
-    Ok(export::checksum(&table, &context.bars)?)
+    export::checksum(&table, &context.bars)
 }

@@ -14,8 +14,8 @@ use super::hall::Opened;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
-use yomikiri::hint::{self, Hint, Hinted};
-use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, NotationError, PlayedGame, Side};
+use yomikiri::error::Error;
+use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, PlayedGame, Side};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };
@@ -213,7 +213,7 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
         return Err(Refusal::malformed(what));
     }
     let hint = "a position is a board in one line, moves from the start, or 'start'";
-    let refused = |error: NotationError| Refusal::malformed(Hinted::of(&error)).with(hint);
+    let refused = |error: Error| Refusal::malformed(error).with(hint);
     let first = table.states().roots().map_err(refused)?.first().copied();
     match first.filter(|_| text.trim().is_empty()) {
         Some(root) => Ok(root),
@@ -229,7 +229,7 @@ fn played_of(table: &SolvedTable, start: AnyPosition, moves: &str) -> Result<Pla
     }
     if !moves.trim().is_empty() {
         let played = played.play_text(table.game(), moves);
-        played.map_err(|error| Refusal::malformed(Hinted::of(&error)))?;
+        played.map_err(Refusal::malformed)?;
     }
     Ok(played)
 }
@@ -349,7 +349,7 @@ pub(super) async fn policy(
         let policy = asked_of(of, opened, &asked.policy)?;
         let choice = policy.player.choose(opened.table.game(), Some(oracle), &position).map_err(
             |error| {
-                if error.kind() == hint::Kind::Policy {
+                if error.kind() == yomikiri::error::Kind::Policy {
                     opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
                 }
                 refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)

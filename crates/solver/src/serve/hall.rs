@@ -13,11 +13,11 @@ use axum::http::StatusCode;
 use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::registry::Games;
 use yomikiri::rules::AnyPosition;
 use yomikiri::solved::{Answer, Reach, SearchOracle, SolvedTable, Totals};
-use yomikiri::table::{Store, TableError};
+use yomikiri::table::Store;
 
 /// Maximum number of open tables.
 const MOST_OPEN: usize = 64;
@@ -138,6 +138,6 @@ impl Hall {
 }
 
 /// Returns the refusal for a table that cannot be read.
-fn damaged(error: &TableError) -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Hinted::of(error)).with("run 'solver verify'")
+fn damaged(error: &Error) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.clone()).with("run 'solver verify'")
 }

@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::reply::Refusal;
-use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Rules;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::judge::{
-    self, Costliest, MeasureError, Mistake, Piece, Player, TablePositions, compare, measure,
+    self, Costliest, Mistake, Piece, Player, TablePositions, compare, measure,
 };
 use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 
@@ -23,7 +23,7 @@ pub(crate) trait Policies: Send + Sync {
     fn names(&self, game: &dyn Rules) -> Vec<String>;
 
     /// Returns the policy of a name. Fails in one line if it is not permitted or fails at once.
-    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Hinted>;
+    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Error>;
 }
 
 /// Maximum number of cached policies of a table.
@@ -53,7 +53,7 @@ pub(super) struct Mistakes {
 }
 
 /// Returns the refusal for an error of a policy: 502 if it failed at its work, else `status`.
-pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
+pub(super) fn refusal(error: &Error, status: StatusCode) -> Refusal {
     let status = if error.kind() == Kind::Policy { StatusCode::BAD_GATEWAY } else { status };
     Refusal::new(status, error.to_string())
 }
@@ -93,7 +93,7 @@ impl Asked {
             Ok(())
         };
         let measured = measure(&judged, &[player], Some(&mut collect), &Silent);
-        let measured = measured.map_err(|error| failed(&error, until).with(instead()))?;
+        let measured = measured.map_err(|error| failed(error, until).with(instead()))?;
         let found = Arc::new(Mistakes { judged: measured.judged, costliest: costliest.mistakes() });
         *kept = Some(found.clone());
         Ok(found)
@@ -119,16 +119,14 @@ fn check_size(table: &SolvedTable) -> Result<(), Refusal> {
 }
 
 /// Returns the refusal for an error while policies were judged until a deadline.
-fn failed(error: &MeasureError, until: Instant) -> Refusal {
-    let status = match error {
-        MeasureError::Policy { error, .. } if error.kind() == Kind::Policy => {
-            StatusCode::BAD_GATEWAY
-        }
-        MeasureError::Policy { .. } if Instant::now() < until => StatusCode::UNPROCESSABLE_ENTITY,
-        MeasureError::Policy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+fn failed(error: Error, until: Instant) -> Refusal {
+    let status = match error.kind() {
+        Kind::Policy => StatusCode::BAD_GATEWAY,
+        Kind::Answer if Instant::now() < until => StatusCode::UNPROCESSABLE_ENTITY,
+        Kind::Answer => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    Refusal::new(status, Hinted::of(error))
+    Refusal::new(status, error)
 }
 
 /// Mistake of one policy where another loses less.
@@ -164,7 +162,7 @@ pub(super) fn differences_of(
     let names = [0, 1].map(|of| policies[of].name.as_str());
     let positions = TablePositions::new(table, Orienting::First);
     let compared = compare(&positions, &players, names, MOST_MISTAKES, &Silent);
-    let (comparison, report) = compared.map_err(|error| failed(&error, until))?;
+    let (comparison, report) = compared.map_err(|error| failed(error, until))?;
     let paired = comparison.paired.unwrap_or_default();
     let difference = |of: judge::Difference| {
         let judge::Difference {
@@ -196,16 +194,16 @@ impl Policy for Hurried {
         self.player.name()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         let Some(policy) = self.player.policy() else {
-            return Err(Hinted::from("it answers only of a table"));
+            return Err(Error::from("it answers only of a table"));
         };
         let places: Vec<usize> = (0..batch.len()).collect();
         let mut answers = Answers::default();
         for places in places.chunks(AT_ONCE) {
             if Instant::now() > self.until {
                 let seconds = MISTAKES_WITHIN.as_secs();
-                return Err(Hinted::from(format!("it takes longer than {seconds} s")));
+                return Err(Error::from(format!("it takes longer than {seconds} s")));
             }
             answers.append(policy.answer(game, &batch.select(places))?);
         }

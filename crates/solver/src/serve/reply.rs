@@ -1,13 +1,11 @@
 //! Responses: JSON and refusals.
 
-use std::borrow::Cow;
-
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use yomikiri::hint::{Hint, Hinted, shortened};
+use yomikiri::error::{Error, shortened};
 
 /// Refusal of a request: `{"error": …, "hint": …}`.
 #[derive(Debug, Serialize)]
@@ -23,9 +21,9 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// Returns a refusal with an error and its hint, if it has one.
-    pub(super) fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn new(status: StatusCode, error: impl Into<Error>) -> Refusal {
         let error = error.into();
-        let hint = error.hint().map(Cow::into_owned);
+        let hint = error.hint().map(str::to_string);
         Refusal { status, error: shortened(&error.to_string(), 300), hint }
     }
 
@@ -34,11 +32,11 @@ impl Refusal {
         Refusal { hint: self.hint.or(Some(hint.into())), ..self }
     }
 
-    pub(super) fn malformed(error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn malformed(error: impl Into<Error>) -> Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, error)
     }
 
-    pub(super) fn absent(error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn absent(error: impl Into<Error>) -> Refusal {
         Refusal::new(StatusCode::NOT_FOUND, error)
     }
 

@@ -2,9 +2,9 @@
 
 use super::check::{BoardRules, CheckLimits, squares};
 use super::{Header, PROOF, Pool, Room, ScoredMove, Turn, Walk};
+use crate::error::Error;
 use crate::games::othello::Board;
 use crate::games::othello::search::EngineOptions;
-use crate::hint::Hinted;
 use crate::rules::SearchLimits as Limits;
 
 /// Position to be solved, with the options of the search.
@@ -43,7 +43,7 @@ impl Problem {
 }
 
 /// Solves a position and returns a certificate of its score; fails if it needs too many positions.
-pub fn prove(problem: &Problem) -> Result<Vec<u8>, Hinted> {
+pub fn prove(problem: &Problem) -> Result<Vec<u8>, Error> {
     let pool = Pool::new(&problem.options);
     let score = pool.solve(problem);
     let (mut content, mut counts) = (Vec::new(), [0; 2]);
@@ -64,7 +64,7 @@ fn prove_side(
     pool: &Pool,
     turn: Turn,
     score: i32,
-) -> Result<Vec<u8>, Hinted> {
+) -> Result<Vec<u8>, Error> {
     let mut walk = Walk::new(rules, problem.leaf_depth, Room::new(&CheckLimits::NONE));
     walk.add(problem.root, turn, score);
     let mut stream = Vec::new();

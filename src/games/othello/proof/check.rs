@@ -4,8 +4,8 @@
 use rayon::prelude::*;
 
 use super::{Header, Leaf, MOST_POSITIONS, POSITION, PROOF, Room, ScoredMove, Turn, Walk, damaged};
+use crate::error::Error;
 use crate::games::othello::Board;
-use crate::hint::Hinted;
 use crate::rules::Empties;
 
 /// Maximum number of empty squares at which moves are searched unordered.
@@ -92,7 +92,7 @@ pub(super) fn check(
     bytes: &[u8],
     limits: &CheckLimits,
     announce: &mut dyn FnMut(&SearchWork),
-) -> Result<CheckReport, Hinted> {
+) -> Result<CheckReport, Error> {
     let (header, moves) = Header::read(bytes, PROOF, limits)?;
     let rules = BoardRules::new(header.rows, header.columns, header.empties);
     let (count, others) = (header.counts[0] as usize, header.counts[1] as usize);
@@ -118,7 +118,7 @@ fn replay(
     turn: Turn,
     moves: &[u8],
     room: Room,
-) -> Result<Walk, Hinted> {
+) -> Result<Walk, Error> {
     let (who, score) = match turn {
         Turn::Hero => ("mover", header.score),
         Turn::Other => ("opponent", -header.score),
@@ -143,7 +143,7 @@ pub(super) fn next_move<'a>(
     rules: &BoardRules,
     board: Board,
     moves: &mut impl Iterator<Item = &'a u8>,
-) -> Result<Option<u32>, Hinted> {
+) -> Result<Option<u32>, Error> {
     let legal = rules.moves(board);
     if legal.count_ones() < 2 {
         return Ok(None);
@@ -163,7 +163,7 @@ pub(super) fn search_leaves(
     is_exact: bool,
     limits: &CheckLimits,
     announce: &mut dyn FnMut(&SearchWork),
-) -> Result<[usize; 2], Hinted> {
+) -> Result<[usize; 2], Error> {
     let mut work = SearchWork { leaves: [0; 2], most_empty: 0, visits: 0.0 };
     for (walk, count) in walks.iter().zip(&mut work.leaves) {
         for leaf in walk.leaves(is_exact) {

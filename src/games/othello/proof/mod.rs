@@ -22,9 +22,9 @@ use miniz_oxide::inflate::core::inflate_flags::{
 };
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
+use crate::error::{Error, Kind};
 use crate::games::othello::Board;
 use crate::games::othello::search::{Engine, EngineOptions};
-use crate::hint::{Hinted, Kind};
 use crate::rules::Empties;
 use crate::rules::SearchLimits as Limits;
 use check::{BoardRules, CheckLimits, CheckReport, SearchWork, squares};
@@ -61,7 +61,7 @@ pub fn check_file(
     bytes: &[u8],
     limits: &CheckLimits,
     announce: &mut dyn FnMut(&SearchWork),
-) -> Result<CheckReport, Hinted> {
+) -> Result<CheckReport, Error> {
     match bytes.starts_with(SEMI_STRONG) {
         true => semistrong::check(bytes, limits, announce),
         false => check::check(bytes, limits, announce),
@@ -96,7 +96,7 @@ impl Header {
     /// # Errors
     ///
     /// If the header is invalid.
-    pub fn of(bytes: &[u8]) -> Result<(Header, bool), Hinted> {
+    pub fn of(bytes: &[u8]) -> Result<(Header, bool), Error> {
         let is_semi_strong = bytes.starts_with(SEMI_STRONG);
         let magic = if is_semi_strong { SEMI_STRONG } else { PROOF };
         let (header, _) = Header::split(bytes, magic).map_err(damaged)?;
@@ -131,7 +131,7 @@ impl Header {
         bytes: &[u8],
         magic: &[u8; 7],
         limits: &CheckLimits,
-    ) -> Result<(Header, Vec<u8>), Hinted> {
+    ) -> Result<(Header, Vec<u8>), Error> {
         let (header, packed) = Header::split(bytes, magic).map_err(damaged)?;
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let length = word(44) as usize;
@@ -209,8 +209,8 @@ fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
 }
 
 /// Returns the error for a file that is damaged or makes a false claim.
-fn damaged(what: impl Into<String>) -> Hinted {
-    Hinted::from(what).of_kind(Kind::Damaged)
+fn damaged(what: impl Into<String>) -> Error {
+    Error::from(what.into()).of_kind(Kind::Damaged)
 }
 
 fn checksum(head: &[u8], content: &[u8]) -> u32 {
@@ -260,7 +260,7 @@ impl Room {
     }
 
     /// Takes bytes; fails if fewer are left.
-    fn take(&mut self, bytes: usize) -> Result<(), Hinted> {
+    fn take(&mut self, bytes: usize) -> Result<(), Error> {
         let Some(left) = self.bytes.checked_sub(bytes) else {
             let most = self.limits.memory / 1_000_000;
             return Err(format!("stored moves take more than {most} MB of memory").into());
@@ -270,7 +270,7 @@ impl Room {
     }
 
     /// Fails if there is no room for another position.
-    fn has_position(&self) -> Result<(), Hinted> {
+    fn has_position(&self) -> Result<(), Error> {
         if self.positions == 0 {
             let most = self.limits.positions;
             return Err(format!("stored moves reach more than {most} positions").into());
@@ -299,7 +299,7 @@ pub struct Walk {
     room: Room,
     /// Reason why the walk proves nothing: a finished game in which the hero scores less than its bound, a
     /// position with two scores, or too many positions.
-    failed: Option<Hinted>,
+    failed: Option<Error>,
 }
 
 impl Walk {
@@ -316,13 +316,13 @@ impl Walk {
     }
 
     /// Fails with the reason if the walk proves nothing.
-    pub fn failure(&self) -> Result<(), Hinted> {
+    pub fn failure(&self) -> Result<(), Error> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Returns the hero's positions of a level and the lower bounds of their scores; fails if the walk has
     /// failed.
-    pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, Hinted> {
+    pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, Error> {
         self.failure()?;
         let bound = |(key, node): (&(u64, u64), &Node)| (board_of(key), i32::from(node.score));
         Ok(self.hero[empties].iter().map(bound).collect())
@@ -333,8 +333,8 @@ impl Walk {
     fn replay(
         &mut self,
         keeps_levels: bool,
-        mut record: impl FnMut(Board, i32) -> Result<ScoredMove, Hinted>,
-    ) -> Result<(), Hinted> {
+        mut record: impl FnMut(Board, i32) -> Result<ScoredMove, Error>,
+    ) -> Result<(), Error> {
         for empties in self.levels() {
             self.failure()?;
             // Nothing is added to this level any more: both sides would have to pass.

@@ -15,11 +15,12 @@ use super::check::{
     BoardRules, CheckLimits, CheckReport, SearchWork, next_move, search_leaves, squares,
 };
 use super::{Header, Node, Pool, Room, SEMI_STRONG, ScoredMove, Turn, Walk, board_of, damaged};
+use crate::error::Error;
 use crate::games::othello::Board;
 use crate::games::othello::search::{Engine, EngineOptions};
-use crate::hint::Hinted;
 use crate::output::{failure, kept};
 use crate::rules::SearchLimits as Limits;
+use crate::table::IoContext;
 
 /// Length of the header of a checkpoint in bytes, and the place of the leaf depth in it.
 const HEAD: usize = 44;
@@ -31,12 +32,12 @@ const LEAF_DEPTH: usize = 13;
 /// # Errors
 ///
 /// If the checkpoint is in use, is not the one of this problem, or cannot be read or written
-/// ([`Kind::Failure`](crate::hint::Kind::Failure)); a checkpoint that is refused is not changed. If the table needs too many positions.
+/// ([`Kind::Failure`](crate::error::Kind::Failure)); a checkpoint that is refused is not changed. If the table needs too many positions.
 pub fn make(
     problem: &Problem,
     checkpoint: &Path,
     on_level: &mut dyn FnMut(usize, usize, usize),
-) -> Result<Vec<u8>, Hinted> {
+) -> Result<Vec<u8>, Error> {
     let rules = problem.rules();
     let mut log = DecisionLog::open(checkpoint, problem)?;
     let pool = Pool::new(&problem.options);
@@ -127,17 +128,17 @@ struct DecisionLog {
 
 impl DecisionLog {
     /// Opens or creates the log of a table. A file that is refused is not changed.
-    fn open(path: &Path, problem: &Problem) -> Result<DecisionLog, Hinted> {
-        let read = |error: io::Error| failure("read", path, &error);
+    fn open(path: &Path, problem: &Problem) -> Result<DecisionLog, Error> {
+        let read = |error: io::Error| failure("read", path, error);
         let refused = |what: &str| {
             let hint = format!("delete {}, or choose another --out", path.display());
-            Hinted::new(format!("{} is {what}", path.display()), hint)
+            Error::new(format!("{} is {what}", path.display()), hint)
         };
-        let mut file = kept(path).map_err(|error| failure("write", path, &error))?;
+        let mut file = kept(path).at("write", path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let what = format!("{} is in use by another process", path.display());
-                return Err(Hinted::new(what, "wait for it, or choose another --out"));
+                return Err(Error::new(what, "wait for it, or choose another --out"));
             }
             Err(TryLockError::Error(error)) => return Err(read(error)),
             Ok(()) => {}
@@ -153,7 +154,7 @@ impl DecisionLog {
             }
             let what = format!("{} is a checkpoint with --leaves {leaf_depth}", path.display());
             let hint = format!("give --leaves {leaf_depth}, or delete {}", path.display());
-            return Err(Hinted::new(what, hint));
+            return Err(Error::new(what, hint));
         }
         let is_begun = bytes.len() == HEAD;
         bytes.clear();
@@ -180,8 +181,8 @@ impl DecisionLog {
         head
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Hinted> {
-        self.file.write_all(bytes).map_err(|error| failure("write", &self.path, &error))
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all(bytes).at("write", &self.path)
     }
 
     fn block(bytes: &[u8]) -> Option<(Vec<ScoredMove>, &[u8])> {
@@ -195,7 +196,7 @@ impl DecisionLog {
         right.then(|| (body.chunks(2).map(decision).collect(), tail))
     }
 
-    fn append(&mut self, decisions: &[ScoredMove]) -> Result<(), Hinted> {
+    fn append(&mut self, decisions: &[ScoredMove]) -> Result<(), Error> {
         let pair =
             |d: &ScoredMove| [d.score as i8 as u8, d.square.map_or(64, |square| square as u8)];
         let body: Vec<u8> = decisions.iter().flat_map(pair).collect();
@@ -226,7 +227,7 @@ pub(super) fn check(
     bytes: &[u8],
     limits: &CheckLimits,
     announce: &mut dyn FnMut(&SearchWork),
-) -> Result<CheckReport, Hinted> {
+) -> Result<CheckReport, Error> {
     let table = SemiStrongTable::open(bytes, limits)?;
     table.check_scores()?;
     let SemiStrongTable { header, rules, sides } = table;
@@ -256,8 +257,8 @@ impl SemiStrongTable {
     ///
     /// # Errors
     ///
-    /// If the file is damaged ([`Kind::Damaged`](crate::hint::Kind::Damaged)) or exceeds the limits ([`Kind::Input`](crate::hint::Kind::Input)).
-    pub fn open(bytes: &[u8], limits: &CheckLimits) -> Result<SemiStrongTable, Hinted> {
+    /// If the file is damaged ([`Kind::Damaged`](crate::error::Kind::Damaged)) or exceeds the limits ([`Kind::Input`](crate::error::Kind::Input)).
+    pub fn open(bytes: &[u8], limits: &CheckLimits) -> Result<SemiStrongTable, Error> {
         let (header, content) = Header::read(bytes, SEMI_STRONG, limits)?;
         let rules = BoardRules::new(header.rows, header.columns, header.empties);
         let total = header.counts[0] as usize + header.counts[1] as usize;
@@ -291,7 +292,7 @@ impl SemiStrongTable {
     /// Checks that the scores above the leaves agree with each other: the other side's positions have the lowest
     /// score of their replies, no move of a stored position leads to a better score than its own, and a position has
     /// one score wherever it is stored.
-    fn check_scores(&self) -> Result<(), Hinted> {
+    fn check_scores(&self) -> Result<(), Error> {
         let depth = self.header.leaf_depth as usize;
         let walks = self.sides.iter();
         let positions = walks.flat_map(move |walk| {

@@ -8,9 +8,9 @@ use super::certificate::{Problem, index_of, prove};
 use super::check::{BoardRules, CheckLimits, CheckReport, squares};
 use super::semistrong::{SemiStrongTable, make};
 use super::{Header, PROOF, Room, SEMI_STRONG, Turn, Walk};
+use crate::error::{Error, Kind};
 use crate::games::othello::Board;
 use crate::games::othello::search::EngineOptions;
-use crate::hint::{Hint, Hinted, Kind};
 use crate::rules::Empties;
 
 fn problem(rows: usize, columns: usize, leaf_depth: u32, empties: Empties) -> Problem {
@@ -20,11 +20,11 @@ fn problem(rows: usize, columns: usize, leaf_depth: u32, empties: Empties) -> Pr
     Problem { root, white_to_move: false, leaf_depth, options }
 }
 
-fn check(bytes: &[u8]) -> Result<CheckReport, Hinted> {
+fn check(bytes: &[u8]) -> Result<CheckReport, Error> {
     super::check_file(bytes, &CheckLimits::of_file(bytes.len()), &mut |_| ())
 }
 
-fn open(bytes: &[u8]) -> Result<SemiStrongTable, Hinted> {
+fn open(bytes: &[u8]) -> Result<SemiStrongTable, Error> {
     SemiStrongTable::open(bytes, &CheckLimits::of_file(bytes.len()))
 }
 

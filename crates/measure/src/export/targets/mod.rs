@@ -18,7 +18,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
@@ -33,13 +33,13 @@ pub use sink::{FileCard, Format, LineSink};
 
 use self::place::Destination;
 use self::select::Selector;
-use super::ExportError;
-use crate::judge::{Example, KnownValues, MeasureError};
+use crate::export::taken;
+use crate::judge::{Example, KnownValues};
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};
 use yomikiri::rules::{AnyPosition, FoldedWords, Rules, Split, Splits, name_word};
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{Table, TableError};
+use yomikiri::table::Table;
 
 /// A request for an export of targets.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ fn suits(game: &dyn Rules, format: Format, column: &TargetColumn) -> bool {
 
 impl Targets {
     /// Returns an error if the request is invalid for the game.
-    fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
+    fn refuse(&self, table: &SolvedTable) -> Option<Error> {
         let game = table.game();
         let bitboards = game.has_squares();
         let Selection { decisive, per_layer, .. } = self.selection;
@@ -91,7 +91,7 @@ impl Targets {
             return Some(format!("--layout {}: {what}", self.layout).into());
         }
         if self.format == Format::Obf && !bitboards {
-            return Some(Hinted::new(
+            return Some(Error::new(
                 format!("OBF does not apply to {spec}: expected Othello"),
                 "choose another extension",
             ));
@@ -111,7 +111,7 @@ impl Targets {
             return Some(format!("--decisive-by score: {spec} has no scores").into());
         }
         if per_layer.is_some() && !table.states().has_layers() {
-            return Some(Hinted::new(
+            return Some(Error::new(
                 "--per-layer: the table does not record the layers of its rows",
                 "use --sample",
             ));
@@ -163,7 +163,7 @@ pub fn choose_columns(
     format: Format,
     shape: &TargetShape,
     names: Option<&[String]>,
-) -> Result<Vec<TargetColumn>, Hinted> {
+) -> Result<Vec<TargetColumn>, Error> {
     let all = all_columns(game, shape);
     let Some(names) = names else {
         return Ok(all.into_iter().filter(|column| suits(game, format, column)).collect());
@@ -173,7 +173,7 @@ pub fn choose_columns(
     }
     let known: Vec<&str> = all.iter().map(|column| column.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Hinted::new(
+        return Err(Error::new(
             format!("unknown column `{name}`"),
             format!("expected {}", known.join(", ")),
         ));
@@ -222,17 +222,16 @@ pub fn write_targets(
     targets: &Targets,
     path: &Path,
     progress: &dyn Progress,
-) -> Result<Card, ExportError> {
+) -> Result<Card, Error> {
     let (game, states) = (table.game(), table.states());
-    let wrong = |what: Hinted| ExportError::Request { what };
-    if let Some(what) = targets.refuse(table) {
-        return Err(wrong(what));
+    if let Some(wrong) = targets.refuse(table) {
+        return Err(wrong);
     }
     let shape = targets.shape(table);
     let names = targets.columns.as_deref();
-    let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
+    let columns = choose_columns(game, targets.format, &shape, names)?;
     let (folded, words) = (game.folded(), FoldedWords::new(game));
-    let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
+    let damaged = |what: String| Error::damaged(table.table().dir(), what);
     let place = Destination::begin(path, targets.format)?;
     let selector = Selector::new(targets.selection, &words, game);
     let is_sample = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
@@ -309,8 +308,8 @@ pub(super) fn stream<P: Send>(
     count: usize,
     at_once: usize,
     make: &(impl Fn(usize) -> P + Sync),
-    mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
-) -> Result<(), ExportError> {
+    mut take: impl FnMut(P) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
     let mut ready: Vec<P> = Vec::new();
     for begin in (0..count + at_once).step_by(at_once) {
         let pieces = std::mem::take(&mut ready);
@@ -391,7 +390,7 @@ pub fn known_examples(
     encoder: &Encoder<'_>,
     values: &KnownValues<'_>,
     positions: &[AnyPosition],
-) -> Result<(RowBlock, Vec<usize>), MeasureError> {
+) -> Result<(RowBlock, Vec<usize>), Error> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
     let with_moves = encoder.columns.iter().any(TargetColumn::is_of_moves);
     let with_split = encoder.columns.iter().any(|column| column.name == "split");
@@ -410,7 +409,7 @@ pub fn known_examples(
             };
             encoder.add(&example, split, &mut block);
         }
-        Ok::<_, MeasureError>((block, missing))
+        Ok::<_, Error>((block, missing))
     };
     let (mut block, mut missing) = (RowBlock::new(encoder.columns.len()), Vec::new());
     for part in parallel::map_ranges(positions.len(), CHUNK, &some) {
@@ -449,12 +448,9 @@ pub fn write_blocks(
     path: &Path,
     columns: &[TargetColumn],
     block: &RowBlock,
-) -> Result<(), ExportError> {
+) -> Result<(), Error> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| ExportError::Taken {
-        place: path.to_path_buf(),
-        what: "is not a file name in UTF-8".to_string(),
-    })?;
+    let name = name.ok_or_else(|| taken(path, "is not a file name in UTF-8"))?;
     let dir = path.parent().unwrap_or(path);
     let mut sink = sink::begin(format, dir, name, columns, None)?;
     sink.append(block)?;

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::card::{Card, TARGETS_SCHEMA};
 use super::sink::Format;
-use crate::export::ExportError;
 use crate::export::folder::{begin, beside, is_used, unchanged, write_synced};
+use crate::export::taken;
+use yomikiri::error::Error;
 use yomikiri::output::{OutputDir, followed, move_synced};
 use yomikiri::table::IoContext;
 
@@ -27,7 +28,7 @@ pub(super) struct Destination {
 
 impl Destination {
     /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
-    pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, ExportError> {
+    pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, Error> {
         let path = &followed(path).at("write", path)?;
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_string);
         let name = name.ok_or_else(|| taken(path, "is not a file or directory name in UTF-8"))?;
@@ -57,7 +58,7 @@ impl Destination {
     }
 
     /// Writes the card and moves everything to its destination.
-    pub(super) fn commit(self, card: &Card) -> Result<(), ExportError> {
+    pub(super) fn commit(self, card: &Card) -> Result<(), Error> {
         let (json, text) = match &self.file {
             None => (CARD.to_string(), CARD_TEXT.to_string()),
             Some(name) => (format!("{name}.json"), format!("{name}.md")),
@@ -67,10 +68,7 @@ impl Destination {
         }
         let place = self.folder.place().to_path_buf();
         let Some(name) = &self.file else {
-            return Ok(self
-                .folder
-                .commit(&|name| self.old.contains(name))
-                .at("replace", &place)?);
+            return self.folder.commit(&|name| self.old.contains(name)).at("replace", &place);
         };
         // The old data is removed only now, and before its cards: a card never describes data of another
         // export. After a kill the next export knows these files by the card in JSON.
@@ -85,10 +83,6 @@ impl Destination {
     }
 }
 
-fn taken(place: &Path, what: impl Into<String>) -> ExportError {
-    ExportError::Taken { place: place.to_path_buf(), what: what.into() }
-}
-
 fn card_at(path: &Path) -> Option<Card> {
     let card = serde_json::from_slice::<Card>(&fs::read(path).ok()?).ok()?;
     // Only plain names are accepted: others could point anywhere on the machine.
@@ -97,7 +91,7 @@ fn card_at(path: &Path) -> Option<Card> {
 }
 
 /// Checks that a directory's place is free, or holds an unchanged export, and returns the names of its files.
-fn check_directory(place: &Path) -> Result<BTreeSet<String>, ExportError> {
+fn check_directory(place: &Path) -> Result<BTreeSet<String>, Error> {
     if !is_used(place)? {
         return Ok(BTreeSet::new());
     }
@@ -112,7 +106,7 @@ fn check_directory(place: &Path) -> Result<BTreeSet<String>, ExportError> {
 }
 
 /// Checks that the text of a card is missing, or as it was written.
-fn check_text(path: &Path, card: &Card) -> Result<(), ExportError> {
+fn check_text(path: &Path, card: &Card) -> Result<(), Error> {
     let is_as_written = || fs::read_to_string(path).is_ok_and(|text| text == card.to_markdown());
     match is_taken(path) && !is_as_written() {
         true => Err(taken(path, "has changed since it was exported")),
@@ -126,7 +120,7 @@ fn is_taken(path: &Path) -> bool {
 }
 
 /// Checks that the place of a file and of its cards is free, or holds an unchanged export.
-fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
+fn check_file(place: &Path, name: &str) -> Result<(), Error> {
     let beside = |suffix: &str| place.with_file_name(format!("{name}{suffix}"));
     let card = card_at(&beside(".json"));
     for path in [beside(".json"), beside(".md")] {

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::LeftOut;
-use yomikiri::hint::Hint;
+use yomikiri::error::Error;
 use yomikiri::rules::{Empties, Outcome, Rules, Side};
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 
 /// Facts about a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -99,7 +98,7 @@ impl TableFacts {
     /// Returns the facts about a table, of which all positions are judged; they are counted later.
     ///
     /// Fails if the manifest's roots are not positions of the game.
-    pub(in crate::judge) fn of_table(table: &SolvedTable) -> Result<TableFacts, TableError> {
+    pub(in crate::judge) fn of_table(table: &SolvedTable) -> Result<TableFacts, Error> {
         let manifest = table.table().manifest();
         let reachable = manifest.counts.reachable;
         let counted = reachable.unwrap_or(manifest.counts.table);
@@ -166,7 +165,7 @@ impl TableFacts {
 }
 
 /// Returns the roots with their values.
-fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
+fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, Error> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let damaged = |what: String| table.table().damaged_manifest(what);
     let positions = table.states().roots().map_err(|error| damaged(error.line()))?;

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
-use crate::judge::error::MeasureError;
+use yomikiri::error::Error;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Empties, MOST_WIN_PLIES, Rules};
 use yomikiri::search::can_search;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 
 /// Knowledge of a game's positions.
 pub struct KnownValues<'a> {
@@ -80,7 +79,7 @@ impl<'a> KnownValues<'a> {
         labels: &Path,
         within: Option<Duration>,
         progress: &dyn Progress,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<(), Error> {
         self.is_searched = true;
         let deadline = within.and_then(|within| Instant::now().checked_add(within));
         if !positions.is_empty() {
@@ -93,7 +92,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Fails if anything that was read of the table is damaged.
-    pub fn check(&self) -> Result<(), TableError> {
+    pub fn check(&self) -> Result<(), Error> {
         self.table.map_or(Ok(()), |table| table.table().check_read())
     }
 
@@ -104,11 +103,7 @@ impl<'a> KnownValues<'a> {
 
     /// Returns what is known of a position, of the table if it proves everything, with its moves if `with_moves`;
     /// `None` if nothing is.
-    pub fn of(
-        &self,
-        position: &AnyPosition,
-        with_moves: bool,
-    ) -> Result<Option<Example>, MeasureError> {
+    pub fn of(&self, position: &AnyPosition, with_moves: bool) -> Result<Option<Example>, Error> {
         let known = self.table.and_then(|table| Example::look_up(table, position, with_moves));
         // Whether a search knew more would depend on what was searched before.
         let is_final = |known: &Example| known.is_settled() || !self.game.is_layered();

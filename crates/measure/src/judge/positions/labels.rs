@@ -16,9 +16,8 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::judge::error::MeasureError;
-use yomikiri::hint::{Hinted, Kind};
-use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
+use yomikiri::error::{Error, Kind};
+use yomikiri::output::{NotOurs, failure, is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{
@@ -27,7 +26,7 @@ use yomikiri::rules::{
 use yomikiri::search::{SearchTask, Searcher, searcher};
 use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;
-use yomikiri::table::{IoContext, TableError};
+use yomikiri::table::IoContext;
 
 /// Bytes before the first record.
 const HEAD: usize = 64;
@@ -114,7 +113,7 @@ impl Labels {
         dir: &Path,
         game: &dyn Rules,
         settings: LabelSettings,
-    ) -> Result<Labels, MeasureError> {
+    ) -> Result<Labels, Error> {
         let path = dir.join(format!("{}-{}.labels", game.name(), settings.name(game)));
         let head = head(game, settings);
         let damaged = |what: String| damaged(&path, &what);
@@ -160,7 +159,7 @@ impl Labels {
         positions: &[AnyPosition],
         deadline: Option<Instant>,
         progress: &dyn Progress,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<(), Error> {
         let mut met = FxHashSet::default();
         let mut is_new = |position: &&AnyPosition| {
             !self.has(&position.state) && met.insert(self.game.key(&position.state))
@@ -183,7 +182,7 @@ impl Labels {
             (0..threads).map(|_| searcher(&*self.game, &options)).collect();
         let searchers = searchers.ok_or_else(|| {
             let what = format!("{} cannot be searched", self.game.name());
-            MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
+            Error::new(what, "give the name of a solved table")
         })?;
         progress.begin_with("searching", Some(wanted.len() as u64), "positions");
         let (mut left, mut count) = (&wanted[..], threads);
@@ -199,7 +198,7 @@ impl Labels {
                     progress.advance(1);
                     values(&*self.game, searchers[thread].as_ref(), deadline, state)
                 };
-                Ok::<_, MeasureError>(states.iter().map(search).collect::<Vec<_>>())
+                Ok::<_, Error>(states.iter().map(search).collect::<Vec<_>>())
             })?;
             let mut bytes = Vec::new();
             for (state, values) in chunk.iter().zip(found.into_iter().flatten()) {
@@ -236,10 +235,7 @@ impl Labels {
     }
 
     /// Returns the moves of a position with their values; `None` if it has no label.
-    pub(super) fn moves(
-        &self,
-        state: &AnyState,
-    ) -> Result<Option<Vec<(Action, Value)>>, MeasureError> {
+    pub(super) fn moves(&self, state: &AnyState) -> Result<Option<Vec<(Action, Value)>>, Error> {
         let Some(values) = self.known.get(&self.game.key(state)) else { return Ok(None) };
         let actions = self.game.actions(state);
         if actions.len() != values.len() {
@@ -251,23 +247,21 @@ impl Labels {
 }
 
 /// Returns the error for a damaged file of labels.
-fn damaged(path: &Path, what: &str) -> MeasureError {
+fn damaged(path: &Path, what: &str) -> Error {
     let what = format!("{} is damaged: {what}", path.display());
     let hint = "delete the file: its positions are searched again";
-    MeasureError::Labels(Hinted::new(what, hint).of_kind(Kind::Damaged))
+    Error::new(what, hint).of_kind(Kind::Damaged)
 }
 
 /// Locks labels for writing; fails if another process has.
-fn lock(file: &File, path: &Path) -> Result<(), MeasureError> {
+fn lock(file: &File, path: &Path) -> Result<(), Error> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => {
             let what = format!("{} is in use by another process", path.display());
             let hint = "wait for it, or give another --tables";
-            MeasureError::Labels(Hinted::new(what, hint))
+            Error::new(what, hint)
         }
-        TryLockError::Error(source) => {
-            TableError::Io { action: "lock", path: path.to_path_buf(), source }.into()
-        }
+        TryLockError::Error(source) => failure("lock", path, source),
     })
 }
 

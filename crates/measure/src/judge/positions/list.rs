@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{AnyPosition, Rules};
 
 use super::table::JudgedPart;
@@ -91,7 +91,7 @@ impl PositionList {
     }
 
     /// Keeps positions with a number of empty squares in the inclusive range. Fails for games without empty squares.
-    pub fn with_empty_squares(mut self, (from, to): (u32, u32)) -> Result<PositionList, Hinted> {
+    pub fn with_empty_squares(mut self, (from, to): (u32, u32)) -> Result<PositionList, Error> {
         let squares = squares_of_discs(&*self.game)?;
         let layers = squares.saturating_sub(to)..=squares.saturating_sub(from);
         let game = self.game.clone();
@@ -102,12 +102,12 @@ impl PositionList {
 }
 
 /// Counts the squares of a board whose layers count discs; fails for games without empty squares.
-pub(super) fn squares_of_discs(game: &dyn Rules) -> Result<u32, Hinted> {
+pub(super) fn squares_of_discs(game: &dyn Rules) -> Result<u32, Error> {
     let (rows, columns) = game.shape();
     let has_discs = game.layer_unit() == Some("discs");
     if !has_discs || rows * columns == 0 {
         let what = format!("positions of {} cannot be sampled by empty squares", game.name());
-        return Err(Hinted::new(
+        return Err(Error::new(
             what,
             "add --weight uniform to draw from a table, or give positions",
         ));

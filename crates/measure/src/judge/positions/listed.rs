@@ -9,14 +9,13 @@ use super::{
     Example, JudgedPositions, KnownValues, LeftOut, Origin, Piece, PositionList, SearchCost,
     Source, TableFacts,
 };
-use crate::judge::error::MeasureError;
-use yomikiri::hint::Hinted;
+use yomikiri::error::{Error, Kind};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Empties, Rules};
 use yomikiri::search::can_search;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{SweepRecord, TableError};
+use yomikiri::table::SweepRecord;
 
 /// A list after its positions were looked up in a table, before the missing ones are searched.
 pub struct LookedUp<'a> {
@@ -34,7 +33,7 @@ impl<'a> LookedUp<'a> {
         list: PositionList,
         table: Option<&'a SolvedTable>,
         win_plies: u32,
-    ) -> Result<LookedUp<'a>, MeasureError> {
+    ) -> Result<LookedUp<'a>, Error> {
         let values = KnownValues::new(&*list.game, table, win_plies);
         let unknown = values.unknown(&mut list.positions());
         values.check()?;
@@ -54,18 +53,20 @@ impl<'a> LookedUp<'a> {
         labels: &Path,
         within: Option<Duration>,
         progress: &dyn Progress,
-    ) -> Result<ListedPositions, MeasureError> {
+    ) -> Result<ListedPositions, Error> {
         let LookedUp { list, mut values, unknown, table } = self;
         values.search(&unknown, labels, within, progress)?;
         let known = in_parts(&list.positions, &|position| values.of(position, true))?;
         let game = list.game;
         let is_whole = table.is_some_and(|table| table.table().manifest().complete);
         let is_layered = game.is_layered();
+        let dir = table.map_or(labels, |table| table.table().dir());
+        let damaged = |what: String| Error::damaged(dir, what);
         let (mut searched_states, mut left_out) = (0, LeftOut::default());
         let (mut parts, mut forced_parts) = (Vec::new(), Vec::new());
         for (number, (&(position, weight), known)) in list.positions.iter().zip(known).enumerate() {
             let judged = known.as_ref().map(Example::judged).transpose();
-            let judged = judged.map_err(MeasureError::damaged)?.flatten();
+            let judged = judged.map_err(damaged)?.flatten();
             let times = u64::from(weight);
             match (&known, judged) {
                 (_, Some(judged)) => {
@@ -81,12 +82,12 @@ impl<'a> LookedUp<'a> {
                     let name = table.map_or("a table".to_string(), |table| table.table().name());
                     let text = game.notation(&position);
                     let what = format!("{text} is not among the states of {name}");
-                    return Err(MeasureError::Positions(Hinted::new(what, "leave it out")));
+                    return Err(Error::new(what, "leave it out").of_kind(Kind::Position));
                 }
             }
             let known = known.as_ref().filter(|_| !is_layered && !is_whole);
             let forced = known.map(Example::forced);
-            if let Some(case) = forced.transpose().map_err(MeasureError::damaged)?.flatten() {
+            if let Some(case) = forced.transpose().map_err(damaged)?.flatten() {
                 searched_states += if known.is_some_and(Example::is_searched) { times } else { 0 };
                 push((number, position, weight), case, &mut forced_parts);
             }
@@ -95,13 +96,13 @@ impl<'a> LookedUp<'a> {
             let why = left_out.words().unwrap_or("there are none".to_string());
             let what = format!("no position can be judged: {why}");
             let hint = "give positions with a move to make";
-            return Err(MeasureError::Positions(Hinted::new(what, hint)));
+            return Err(Error::new(what, hint).of_kind(Kind::Position));
         }
         let facts = |table: &SolvedTable| {
             table.table().check_read()?;
             let solution = table.table().manifest().solution.as_ref();
             let sweeps = solution.map_or(Vec::new(), |solution| solution.sweeps.clone());
-            Ok::<_, TableError>((TableFacts::of_table(table)?, sweeps))
+            Ok::<_, Error>((TableFacts::of_table(table)?, sweeps))
         };
         Ok(ListedPositions {
             judged: Pieces::new(&*game, parts),
@@ -120,8 +121,8 @@ impl<'a> LookedUp<'a> {
 /// Maps positions in parallel.
 fn in_parts<T: Send>(
     positions: &[(AnyPosition, u32)],
-    of: &(dyn Fn(&AnyPosition) -> Result<T, MeasureError> + Sync),
-) -> Result<Vec<T>, MeasureError> {
+    of: &(dyn Fn(&AnyPosition) -> Result<T, Error> + Sync),
+) -> Result<Vec<T>, Error> {
     let parts = parallel::map_ranges(positions.len(), super::AT_ONCE, &|part| {
         positions[part].iter().map(|(position, _)| of(position)).collect::<Result<Vec<T>, _>>()
     });
@@ -163,7 +164,7 @@ impl Source for Pieces {
         self.parts.iter().map(|part| part.cases.len() as u64).sum()
     }
 
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error> {
         let part = &self.parts[piece];
         Ok((vec![part.clone()], part.cases.len() as u64))
     }
@@ -204,13 +205,13 @@ impl Source for ListedPositions {
         self.judged.rows()
     }
 
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error> {
         self.judged.fill(piece)
     }
 }
 
 impl JudgedPositions for ListedPositions {
-    fn facts(&self) -> Result<TableFacts, TableError> {
+    fn facts(&self) -> Result<TableFacts, Error> {
         let parts = self.judged.parts.iter().chain(&self.forced.parts);
         let cases = parts.flat_map(|part| &part.cases);
         let judged: u64 = cases.map(|case| u64::from(case.weight)).sum();

@@ -32,8 +32,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use yomikiri::error::Error;
 use yomikiri::rules::{Rules, mix};
-use yomikiri::table::{SweepRecord, TableError};
+use yomikiri::table::SweepRecord;
 
 /// Judged positions piece by piece, always the same in the same order.
 pub trait Source: Sync {
@@ -48,13 +49,13 @@ pub trait Source: Sync {
 
     /// Returns a piece, in parts of at most 2048 positions, and its number of rows; fails if the table is
     /// damaged.
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String>;
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error>;
 }
 
 /// Judged positions of which it is known how they were chosen.
 pub trait JudgedPositions: Source {
     /// Returns what a report says of the positions; counts and checksum of judged ones are added by it.
-    fn facts(&self) -> Result<TableFacts, TableError>;
+    fn facts(&self) -> Result<TableFacts, Error>;
 
     /// Returns the sweeps in which the values were computed; none if they were searched.
     fn sweeps(&self) -> &[SweepRecord];

@@ -7,8 +7,8 @@ use super::list::squares_of_discs;
 use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
+use yomikiri::error::Error;
 use yomikiri::graph::RowPiece;
-use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Rules, Side, mix};
@@ -41,7 +41,7 @@ pub fn from_random_games(
     game: &dyn Rules,
     sample: SampleOf,
     progress: &dyn Progress,
-) -> Result<PositionList, Hinted> {
+) -> Result<PositionList, Error> {
     let (from, to) = range_of(game, sample.range)?;
     let squares = squares_of_discs(game)?;
     let SampleOf { count, seed, .. } = sample;
@@ -76,11 +76,11 @@ pub fn uniform(
     states: &States,
     sample: SampleOf,
     progress: &dyn Progress,
-) -> Result<PositionList, Hinted> {
+) -> Result<PositionList, Error> {
     let (game, name) = (states.game(), states.table().name());
     if !states.table().manifest().complete {
         let what = format!("{name} is bounded: it does not contain every position");
-        return Err(Hinted::new(what, "give a complete table"));
+        return Err(Error::new(what, "give a complete table"));
     }
     let (layers, which) = match squares_of_discs(game) {
         Ok(squares) => {
@@ -129,7 +129,7 @@ pub fn uniform(
         numbers.filter_map(|number| one(number).transpose()).collect::<Result<Vec<_>, String>>()
     });
     progress.finish("positions sampled");
-    let drawn = drawn.map_err(|what| Hinted::from(format!("{name}: {what}")))?;
+    let drawn = drawn.map_err(|what| Error::from(format!("{name}: {what}")))?;
     let words = format!(
         "a sample, seed {seed}: each position of {name}{which} and a move to make equally likely, forced moves \
          included; drawn with repetition"
@@ -197,7 +197,7 @@ pub fn met_in_games(
     range: Option<(u32, u32)>,
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<PositionList, Hinted> {
+) -> Result<PositionList, Error> {
     let mut met = Vec::new();
     for side in Side::ALL {
         let players = if side == Side::First { [policy, opponent] } else { [opponent, policy] };
@@ -223,7 +223,7 @@ pub fn met_in_games(
         None => list,
     };
     if list.positions.is_empty() {
-        return Err(Hinted::new("no game reaches such a position", "allow more empty squares"));
+        return Err(Error::new("no game reaches such a position", "allow more empty squares"));
     }
     list.origin.words += &format!("; {:.1} per game", list.occurrences() as f64 / games as f64);
     Ok(list)
@@ -234,9 +234,9 @@ fn listed(
     game: &dyn Rules,
     positions: Vec<AnyPosition>,
     (sample, source, words): (SampleOf, &'static str, String),
-) -> Result<PositionList, Hinted> {
+) -> Result<PositionList, Error> {
     if positions.is_empty() {
-        return Err(Hinted::new("no position was sampled", "allow more empty squares"));
+        return Err(Error::new("no position was sampled", "allow more empty squares"));
     }
     let missing = sample.count - positions.len();
     let remark = (missing > 0)
@@ -246,14 +246,14 @@ fn listed(
 }
 
 /// Returns the range of empty squares, checked. The default is 8 to 12, or as far as the start has so many.
-fn range_of(game: &dyn Rules, range: Option<(u32, u32)>) -> Result<(u32, u32), Hinted> {
+fn range_of(game: &dyn Rules, range: Option<(u32, u32)>) -> Result<(u32, u32), Error> {
     let most = squares_of_discs(game)? - game.layer(&game.start().state);
     let (from, to) = range.unwrap_or((8.min(most - 1), 12.min(most - 1)));
     // With no square empty the game is over.
     let from = from.max(1);
     if from > to || to > most {
         let what = format!("invalid range of {from} to {to} empty squares: the start has {most}");
-        return Err(Hinted::new(what, "expected two numbers up to that, in ascending order"));
+        return Err(Error::new(what, "expected two numbers up to that, in ascending order"));
     }
     Ok((from, to))
 }

@@ -14,10 +14,10 @@ use crate::judge::cache::MeasureCache;
 use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{AnyState, Divider, Division, Position, Rules, Side, Split, Splits};
 use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::{SweepRecord, TableError};
+use yomikiri::table::SweepRecord;
 
 /// Part of a training split: a filter of positions.
 pub struct JudgedPart {
@@ -30,7 +30,7 @@ pub struct JudgedPart {
 impl JudgedPart {
     /// Returns a part of the positions, divided as in the training of the players, or else as `solver export` does
     /// by default. Fails if the players were trained by different splits.
-    pub fn new(split: Split, players: &[Player], game: &dyn Rules) -> Result<JudgedPart, Hinted> {
+    pub fn new(split: Split, players: &[Player], game: &dyn Rules) -> Result<JudgedPart, Error> {
         let mut divisions: Vec<Division> = Vec::new();
         for division in players.iter().filter_map(|player| player.learned_from().division()) {
             if !divisions.contains(&division) {
@@ -42,7 +42,7 @@ impl JudgedPart {
             [division] => division,
             _ => {
                 let what = "networks trained by different splits";
-                return Err(Hinted::new(what, "measure them one at a time"));
+                return Err(Error::new(what, "measure them one at a time"));
             }
         };
         let Splits { seed, train, validation } = division.splits;
@@ -112,7 +112,7 @@ impl Source for TablePositions<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), Error> {
         let states = self.table.states();
         let rows = &states.pieces()[piece];
         let parts = || self.parts(rows.rows.clone());
@@ -129,7 +129,7 @@ impl Source for TablePositions<'_> {
 }
 
 impl JudgedPositions for TablePositions<'_> {
-    fn facts(&self) -> Result<TableFacts, TableError> {
+    fn facts(&self) -> Result<TableFacts, Error> {
         let facts = TableFacts::of_table(self.table)?;
         Ok(match self.part {
             Some(part) => TableFacts { source: "split", chosen: Some(part.words.clone()), ..facts },
@@ -154,7 +154,7 @@ impl JudgedPositions for TablePositions<'_> {
 
 impl TablePositions<'_> {
     /// Returns the judged positions of a range of rows.
-    fn parts(&self, mut rows: Range<usize>) -> Result<Vec<Arc<Piece>>, String> {
+    fn parts(&self, mut rows: Range<usize>) -> Result<Vec<Arc<Piece>>, Error> {
         let TablePositions { table, orienting, unfolded, .. } = *self;
         let (states, game, mut parts) = (table.states(), table.game(), Vec::new());
         Example::visit(table, &mut rows, &mut |row| {
@@ -166,7 +166,8 @@ impl TablePositions<'_> {
                 out.push_row(game, (row.position, judged), orientations, orienting);
             }
             Ok(())
-        })?;
+        })
+        .map_err(|what| Error::damaged(table.table().dir(), what))?;
         if unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
             // To policies the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Once};
 use std::thread;
 use std::time::Duration;
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 
 /// Stack size: the runtime plans by recursion, with a frame for each node of a chain.
 const STACK: usize = 64 << 20;
@@ -24,7 +24,7 @@ static LATE: AtomicUsize = AtomicUsize::new(0);
 pub(super) fn apart<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Hinted> {
+) -> Result<T, Error> {
     counted(&LATE, limit, work)
 }
 
@@ -32,8 +32,8 @@ fn counted<T: Send + 'static>(
     late: &'static AtomicUsize,
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Hinted> {
-    let failed = |what: String| Hinted::from(what).of_kind(Kind::Policy);
+) -> Result<T, Error> {
+    let failed = |what: String| Error::from(what).of_kind(Kind::Policy);
     // The process whose threads the runtime has: a process forked from it would wait for them forever.
     static OWNER: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
@@ -102,7 +102,6 @@ fn silence() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::hint::Hint as _;
 
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     const LONG: Duration = Duration::from_secs(60);

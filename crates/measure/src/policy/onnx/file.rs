@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use prost::Message;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 use super::bounds;
 use super::half::widen;
@@ -192,9 +192,9 @@ pub(super) struct File {
 
 impl File {
     /// Parses a file, with its weights in files beside `path`; fails if it is not an ONNX model, or exceeds the bounds.
-    pub(super) fn read(bytes: &[u8], path: Option<&Path>) -> Result<File, Hinted> {
+    pub(super) fn read(bytes: &[u8], path: Option<&Path>) -> Result<File, Error> {
         let none = || match bytes.starts_with(b"PK") {
-            true => Hinted::new(
+            true => Error::new(
                 "not an ONNX model but an archive, as of PyTorch",
                 "export it: torch.onnx.export(model.eval(), example_planes, 'model.onnx')",
             ),
@@ -238,7 +238,7 @@ impl File {
 
     /// Returns the outputs that can be computed, and the nodes they need. Fails if there is no such output, naming the
     /// obstacle.
-    pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, HashSet<usize>), Hinted> {
+    pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, HashSet<usize>), Error> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -287,7 +287,7 @@ impl File {
     }
 
     /// Returns the nodes that a tensor depends on; fails if one of them is not supported.
-    fn ancestors(&self, tensor: &str) -> Result<HashSet<usize>, Hinted> {
+    fn ancestors(&self, tensor: &str) -> Result<HashSet<usize>, Error> {
         let given = |name: &str| {
             self.constant(name).is_some() || self.inputs.iter().any(|input| input.name == name)
         };
@@ -302,7 +302,7 @@ impl File {
             };
             let node = &self.graph().node[at];
             if node.is_foreign() {
-                return Err(Hinted::new(
+                return Err(Error::new(
                     format!("unknown operator {}.{}", node.domain, node.op_type),
                     "expected a network of standard operators, such as scikit-learn's MLPClassifier and MLPRegressor without a pipeline, PyTorch's or TensorFlow's",
                 ));

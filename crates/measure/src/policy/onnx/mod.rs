@@ -24,7 +24,7 @@ use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
 use super::reader::with_next;
 use super::{Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{AnyPosition, Rules};
 
@@ -40,7 +40,7 @@ pub struct OnnxModel {
 impl Source for OnnxModel {
     const MOST: usize = ROWS;
 
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         self.session.run(positions.len(), &|input, at, out| match input {
             0 => self.encoding.write_position(game, &positions[at], out),
             _ => {
@@ -56,7 +56,7 @@ impl Onnx {
     /// Loads the model of a specification and determines how to use it for a game.
     ///
     /// The error is one line that names the file, its fault and a remedy.
-    pub fn load(spec: &NetworkSpec, name: String, game: &dyn Rules) -> Result<Onnx, Hinted> {
+    pub fn load(spec: &NetworkSpec, name: String, game: &dyn Rules) -> Result<Onnx, Error> {
         let path = match spec.kept {
             true => card::file(&spec.path, "onnx"),
             false => spec.path.clone(),
@@ -80,7 +80,7 @@ impl Onnx {
         match card {
             Some(card) if !policy.is_as_equivariant(game)? => {
                 let what = "marks the network equivariant, but its answers for images of a position differ";
-                Err(card.unfit(&path, Hinted::new(what, "set \"equivariant\": false")))
+                Err(card.unfit(&path, Error::new(what, "set \"equivariant\": false")))
             }
             _ => Ok(policy),
         }
@@ -94,7 +94,7 @@ impl Onnx {
         (bytes, path): (Vec<u8>, Option<&Path>),
         card: Option<&Card>,
         game: &dyn Rules,
-    ) -> Result<Onnx, Hinted> {
+    ) -> Result<Onnx, Error> {
         let file = File::read(&bytes, path)?;
         drop(bytes);
         if let Some((card, path)) = card.zip(path) {
@@ -112,10 +112,10 @@ impl Onnx {
         file: File,
         card: Option<&Card>,
         game: &dyn Rules,
-    ) -> Result<Onnx, Hinted> {
+    ) -> Result<Onnx, Error> {
         if spec.width.is_some() || spec.mate.is_some() {
             let hint = "use symmetric and plies for other networks";
-            return Err(Hinted::new("width and mate apply to minishogi only", hint));
+            return Err(Error::new("width and mate apply to minishogi only", hint));
         }
         let reading = card.filter(|_| !spec.reading.defines_reading());
         let (batch, encoding, inputs) = inputs(&spec.reading, reading, game, &file)?;
@@ -156,7 +156,7 @@ pub type Array = (String, i32, Vec<usize>, Vec<f32>);
 /// Runs a model of any inputs once. Returns its outputs, and their shapes as predicted before it was run. For tests: no
 /// game is played.
 #[doc(hidden)]
-pub fn run(bytes: &[u8], inputs: &[Array]) -> Result<Vec<(OutputRows, Vec<i64>)>, Hinted> {
+pub fn run(bytes: &[u8], inputs: &[Array]) -> Result<Vec<(OutputRows, Vec<i64>)>, Error> {
     let file = File::read(bytes, None)?;
     let (kept, needed) = file.computable()?;
     let input = |(name, kind, shape, _): &Array| Input {
@@ -172,11 +172,11 @@ pub fn run(bytes: &[u8], inputs: &[Array]) -> Result<Vec<(OutputRows, Vec<i64>)>
 }
 
 /// Returns the element type of an input, if it is supported.
-fn input_kind(input: &Port) -> Result<i32, Hinted> {
+fn input_kind(input: &Port) -> Result<i32, Error> {
     match input.kind {
         PortKind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
         PortKind::Untold => Ok(1),
-        _ => Err(Hinted::new(
+        _ => Err(Error::new(
             "invalid type of the input: expected float32, int8, int32, int64, uint8 or bool",
             "export it in single precision: net.float() in PyTorch; FloatTensorType, or an example of float32, for skl2onnx",
         )),
@@ -184,7 +184,7 @@ fn input_kind(input: &Port) -> Result<i32, Hinted> {
 }
 
 /// Returns the input of positions, and that of the legal moves if there is one.
-fn ports(file: &File) -> Result<(&Port, Option<&Port>), Hinted> {
+fn ports(file: &File) -> Result<(&Port, Option<&Port>), Error> {
     let is_mask = |port: &Port| {
         let name = port.name.to_lowercase();
         name.contains("mask") || name.contains("legal")
@@ -193,7 +193,7 @@ fn ports(file: &File) -> Result<(&Port, Option<&Port>), Hinted> {
         [input] => Ok((input, None)),
         [input, mask] if is_mask(mask) && !is_mask(input) => Ok((input, Some(mask))),
         [mask, input] if is_mask(mask) && !is_mask(input) => Ok((input, Some(mask))),
-        inputs => Err(Hinted::new(
+        inputs => Err(Error::new(
             format!("{} inputs", inputs.len()),
             "expected one, or another for the legal moves whose name contains `mask` or `legal`",
         )),
@@ -207,7 +207,7 @@ fn inputs(
     card: Option<&Card>,
     game: &dyn Rules,
     file: &File,
-) -> Result<(Option<usize>, Encoding, Vec<Input>), Hinted> {
+) -> Result<(Option<usize>, Encoding, Vec<Input>), Error> {
     let (input, mask) = ports(file)?;
     let (batch, encoding) = match unbatched(spec, card, game, file, input)? {
         Some(encoding) => (None, encoding),
@@ -221,7 +221,7 @@ fn inputs(
     let fixed = batch.map_or(Some(1), |batch| batch);
     if let (Some(fixed), Some(asked)) = (fixed, asked.filter(|asked| Some(*asked) != fixed)) {
         let what = format!("batch={asked}, but the model takes {fixed} positions at a time");
-        return Err(Hinted::new(what, "leave batch out"));
+        return Err(Error::new(what, "leave batch out"));
     }
     let batch = fixed.or(asked);
     let shape = encoding.shape.clone();
@@ -232,7 +232,7 @@ fn inputs(
         let (width, actions) = (width.unwrap_or(game.action_count()), game.action_count());
         if ![actions, actions - 1].contains(&width) {
             let what = format!("the input `{}` has {width} numbers", mask.name);
-            return Err(Hinted::new(what, format!("expected {actions}, one for each action")));
+            return Err(Error::new(what, format!("expected {actions}, one for each action")));
         }
         let (name, kind) = (mask.name.clone(), input_kind(mask)?);
         all.push(Input { name, kind, shape: vec![width], has_rows });
@@ -248,7 +248,7 @@ fn unbatched(
     game: &dyn Rules,
     file: &File,
     input: &Port,
-) -> Result<Option<Encoding>, Hinted> {
+) -> Result<Option<Encoding>, Error> {
     let Some(shape) = &input.shape else { return Ok(None) };
     let has_rows = |output: &Port| {
         output
@@ -270,7 +270,7 @@ fn encoding(
     card: Option<&Card>,
     game: &dyn Rules,
     input: &Port,
-) -> Result<(Option<usize>, Encoding), Hinted> {
+) -> Result<(Option<usize>, Encoding), Error> {
     let (rows, columns) = game.shape();
     let own = Plane::own(game);
     let layout = spec.layout.or(card.and_then(|card| card.layout));
@@ -303,7 +303,7 @@ fn encoding(
             let planes = planes.map_or(2, <[Plane]>::len);
             let purpose =
                 side.map_or("trained for".to_string(), |side| format!("made for, {side}x{side}"));
-            return Hinted::new(
+            return Error::new(
                 format!(
                     "the model takes {numbers} numbers, the {rows}x{columns} board has {}: {planes} planes of {squares}",
                     planes * squares
@@ -316,13 +316,13 @@ fn encoding(
             None => "no layout found for the shape of the input".to_string(),
         };
         let what = format!("{what} on the {rows}x{columns} board");
-        Hinted::new(what, format!("set layout= to one of {}, and planes=mover+opponent+legal or the like for other planes", Layout::names()))
+        Error::new(what, format!("set layout= to one of {}, and planes=mover+opponent+legal or the like for other planes", Layout::names()))
     })?;
     if let (Some(batch), encoding) = &found {
         let length = encoding.shape.iter().product::<usize>();
         if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > MOST_NUMBERS) {
             let what = format!("fixed batch size {batch} too large");
-            return Err(Hinted::new(what, "export the model with a dynamic batch size"));
+            return Err(Error::new(what, "export the model with a dynamic batch size"));
         }
     }
     Ok(found)

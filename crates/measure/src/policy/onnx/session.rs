@@ -21,7 +21,7 @@ use super::prepare::{FOLDED, Prepared, Unfit, prepare};
 use super::proto::{self, Tensor};
 use super::sizes::count;
 use crate::policy::OutputRows;
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 
 /// Largest number of rows per run, if what a model computes for them is within its limit.
 pub(super) const ROWS: usize = 1024;
@@ -56,7 +56,7 @@ pub(super) struct Session {
     /// Time limit for up to [`ROWS`] rows.
     limit: Duration,
     /// Error that ended the use of the model.
-    failed: OnceLock<Hinted>,
+    failed: OnceLock<Error>,
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
@@ -97,7 +97,7 @@ impl Plan {
     }
 
     /// Fails if a number of rows is too large, or needs other nodes than those that were loaded.
-    fn check(&self, rows: usize) -> Result<(), Hinted> {
+    fn check(&self, rows: usize) -> Result<(), Error> {
         let checked = || self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         if checked().contains(&rows) {
             return Ok(());
@@ -118,7 +118,7 @@ fn load(
     inputs: &[Input],
     batch: Option<usize>,
     limit: Duration,
-) -> Result<Loaded, Hinted> {
+) -> Result<Loaded, Error> {
     let inputs = inputs.iter().map(Input::sizes).collect();
     let loaded = apart(limit, move || {
         let mut rows = batch.unwrap_or(ROWS);
@@ -175,24 +175,21 @@ fn outline(model: &mut proto::Model) -> proto::Model {
 }
 
 /// Returns why a model cannot be run, with what mends it.
-fn cannot_run(error: impl Display) -> Hinted {
+fn cannot_run(error: impl Display) -> Error {
     let error = error.to_string();
     let what = format!("cannot run the model: {error}");
     if error.contains("training_mode") {
-        return Hinted::new(
-            what,
-            "it was exported in training mode: call eval() before the export",
-        );
+        return Error::new(what, "it was exported in training mode: call eval() before the export");
     }
     let is_unknown = ["unknown operator", "not supported", "depends on"];
     match is_unknown.iter().any(|word| error.contains(word)) {
-        true => Hinted::new(what, "measure it from Python, or export it with opset 17"),
+        true => Error::new(what, "measure it from Python, or export it with opset 17"),
         false => what.into(),
     }
 }
 
 /// Returns the error of a model that the runtime does not load or run.
-fn failed(error: impl Display) -> Hinted {
+fn failed(error: impl Display) -> Error {
     cannot_run(error).of_kind(Kind::Policy)
 }
 
@@ -204,7 +201,7 @@ impl Session {
         kept: &[ModelOutput],
         batch: Option<usize>,
         limit: Duration,
-    ) -> Result<Session, Hinted> {
+    ) -> Result<Session, Error> {
         let Loaded { model, plan, rows: most, shapes } = load(model, &inputs, batch, limit)?;
         let id = |name: &str| model.node_id(name).map_err(|error| error.to_string());
         let with_id = |input: Input| Ok::<_, String>((id(&input.name)?, input));
@@ -228,7 +225,7 @@ impl Session {
     }
 
     /// Runs the model on `count` rows written by `fill`. After a panic or timeout it is not run again.
-    pub(super) fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
+    pub(super) fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Error> {
         if let Some(failed) = self.failed.get() {
             return Err(failed.clone());
         }
@@ -265,7 +262,7 @@ impl Session {
             };
             move || {
                 sizes.into_iter().try_for_each(|rows| plan.check(rows))?;
-                inputs.into_iter().map(run).collect::<Result<Vec<_>, Hinted>>()
+                inputs.into_iter().map(run).collect::<Result<Vec<_>, Error>>()
             }
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Component, Path};
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::input;
 
 use super::proto::{Entry, Model, Tensor};
 
 /// Moves the weights of a model into it: from files in the directory of `path`. Returns the CRC-32 of the model's file, whose
 /// bytes are given, followed by those of the weights, in the order of their names.
-pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Result<u32, Hinted> {
+pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Result<u32, Error> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut left = input::MODEL.saturating_sub(bytes.len() as u64);
     // Tensors may share bytes of a file.
     let mut copied = left;
     let mut read = |tensor: &mut Tensor| {
         if tensor.external_data.is_empty() {
-            return Ok::<(), Hinted>(());
+            return Ok::<(), Error>(());
         }
         let name = said(tensor, "location").unwrap_or_default().to_string();
         if !files.contains_key(&name) {
@@ -39,7 +39,7 @@ pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Re
     Ok(sum.finalize())
 }
 
-fn too_long() -> Hinted {
+fn too_long() -> Error {
     let most = input::MODEL >> 20;
     format!("the model and its weights are longer than the limit of {most} MiB").into()
 }
@@ -50,20 +50,20 @@ fn said<'a>(tensor: &'a Tensor, key: &str) -> Option<&'a str> {
 }
 
 /// Reads a file of weights of at most `most` bytes, which is in the directory of the model itself.
-fn file(name: &str, path: Option<&Path>, most: u64) -> Result<Vec<u8>, Hinted> {
+fn file(name: &str, path: Option<&Path>, most: u64) -> Result<Vec<u8>, Error> {
     let parts: Vec<Component<'_>> = Path::new(name).components().collect();
     let [Component::Normal(_)] = parts[..] else {
-        return Err(Hinted::new(
+        return Err(Error::new(
             format!("its weights are in `{name}`, not a file of its directory"),
             "export it with the weights beside the model, or in it",
         ));
     };
     let path =
-        path.ok_or_else(|| Hinted::from(format!("its weights are in another file, {name}")))?;
+        path.ok_or_else(|| Error::from(format!("its weights are in another file, {name}")))?;
     input::file(&path.with_file_name(name), most).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             let what = format!("missing {name}, which contains its weights");
-            Hinted::new(what, "put it beside the model, as the export wrote it")
+            Error::new(what, "put it beside the model, as the export wrote it")
         }
         ErrorKind::FileTooLarge => too_long(),
         _ => format!("cannot read {name}, which contains its weights: {error}").into(),
@@ -71,11 +71,11 @@ fn file(name: &str, path: Option<&Path>, most: u64) -> Result<Vec<u8>, Hinted> {
 }
 
 /// Returns the bytes of a tensor in a file of weights.
-fn part<'a>(tensor: &Tensor, name: &str, file: &'a [u8]) -> Result<&'a [u8], Hinted> {
+fn part<'a>(tensor: &Tensor, name: &str, file: &'a [u8]) -> Result<&'a [u8], Error> {
     let number = |key: &str| said(tensor, key).map(str::parse::<u64>).transpose();
     let wrong = |what: String| {
         let what = format!("weights `{}` in {name}: {what}", tensor.name);
-        Hinted::new(what, "export the model again, and keep both files")
+        Error::new(what, "export the model again, and keep both files")
     };
     let (Ok(offset), Ok(length)) = (number("offset"), number("length")) else {
         return Err(wrong("invalid offset or length".to_string()));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::process::{Process, excerpt};
 use crate::policy::reader::is_value;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::error::{Error, Kind};
 use yomikiri::rules::{Action, AnyPosition, Rules, Side};
 
 /// Value of `schema` in every line sent to the program.
@@ -22,7 +22,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct Exec {
     /// The program, or the error of every further request; and the number of requests.
-    state: Mutex<(Result<Process, Hinted>, u64)>,
+    state: Mutex<(Result<Process, Error>, u64)>,
 }
 
 /// First line sent to the program.
@@ -83,9 +83,9 @@ impl Exec {
         command: &str,
         reading: &ReadingSpec,
         limit: Duration,
-    ) -> Result<Outside<Exec>, Hinted> {
-        let named = |wrong: Hinted| wrong.map(|what| format!("policy '{name}': {what}"));
-        let failed = |wrong: Hinted| named(wrong).of_kind(Kind::Policy);
+    ) -> Result<Outside<Exec>, Error> {
+        let named = |wrong: Error| wrong.map(|what| format!("policy '{name}': {what}"));
+        let failed = |wrong: Error| named(wrong).of_kind(Kind::Policy);
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| named("missing command".into()))?;
         let process = Process::start(&words, limit)
@@ -118,7 +118,7 @@ impl Exec {
         game: &dyn Rules,
         positions: &[AnyPosition],
         line: &[u8],
-    ) -> Result<Vec<OutputRows>, Hinted> {
+    ) -> Result<Vec<OutputRows>, Error> {
         outputs(game, positions, reply_of(line, 1)?)
     }
 
@@ -127,8 +127,8 @@ impl Exec {
     fn exchange<T>(
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
-        take: impl FnOnce(Reply) -> Result<T, Hinted>,
-    ) -> Result<T, Hinted> {
+        take: impl FnOnce(Reply) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (process, requests) = &mut *state;
         let id = *requests;
@@ -142,7 +142,7 @@ impl Exec {
 impl Source for Exec {
     const MOST: usize = 1 << 10;
 
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         let request = |position| request_of(game, position, &game.actions(&position.state));
         let requests = positions.iter().map(request).collect();
         let line = |id| {
@@ -208,7 +208,7 @@ fn outputs(
     game: &dyn Rules,
     positions: &[AnyPosition],
     reply: Reply,
-) -> Result<Vec<OutputRows>, Hinted> {
+) -> Result<Vec<OutputRows>, Error> {
     let mut all = Vec::new();
     for (name, output) in reply.outputs {
         let wrong = || format!("invalid answer: expected JSON of the protocol, numbers in {name}");
@@ -257,7 +257,7 @@ fn by_action(
     positions: &[AnyPosition],
     name: &str,
     mut rows: Vec<Vec<f64>>,
-) -> Result<Vec<Vec<f64>>, Hinted> {
+) -> Result<Vec<Vec<f64>>, Error> {
     let (width, actions) = (rows.first().map_or(0, Vec::len), game.action_count());
     let legal = |position: &AnyPosition| game.actions(&position.state);
     let wrong = positions.iter().zip(&rows).find(|(at, row)| legal(at).len() != row.len());
@@ -269,7 +269,7 @@ fn by_action(
         let listed: Vec<String> =
             legal(position).iter().map(|action| action.0.to_string()).collect();
         let (found, listed) = (row.len(), listed.join(", "));
-        return Err(Hinted::from(format!(
+        return Err(Error::from(format!(
             "invalid answer: {found} {name} for '{}', expected one each for {listed}",
             game.notation(position)
         )));

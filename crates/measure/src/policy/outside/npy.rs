@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use half::f16;
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::input::NpyHeader;
 
 /// An array, with its numbers as they are in the file.
@@ -64,14 +64,14 @@ fn scalar(descr: &str) -> Option<NpyScalar> {
 
 impl NpyArray {
     /// Reads an array whose first axis are rows. The error is one line that names the file.
-    pub(super) fn read(path: &Path) -> Result<NpyArray, Hinted> {
-        let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
+    pub(super) fn read(path: &Path) -> Result<NpyArray, Error> {
+        let wrong = |wrong: Error| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot read it: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let header = NpyHeader::read(&mut reader).map_err(|_| {
-            wrong(Hinted::new("not a .npy file of numbers", "write it with numpy.save"))
+            wrong(Error::new("not a .npy file of numbers", "write it with numpy.save"))
         })?;
         let descr = &header.descr;
         let scalar = scalar(descr).ok_or_else(|| {
@@ -84,7 +84,7 @@ impl NpyArray {
         };
         if header.fortran_order && shape.len() > 1 {
             let what =
-                Hinted::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
+                Error::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
             return Err(wrong(what));
         }
         let begin = reader.stream_position().map_err(cannot)?;
@@ -103,7 +103,7 @@ impl NpyArray {
     }
 
     /// Checks the shape of a row; one number a row may be stored as `(N,)` or as `(N, 1)`.
-    pub(super) fn expect(&self, row: &[usize]) -> Result<(), Hinted> {
+    pub(super) fn expect(&self, row: &[usize]) -> Result<(), Error> {
         if self.shape == row || row.is_empty() && self.shape == [1] {
             return Ok(());
         }

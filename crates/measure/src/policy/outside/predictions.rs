@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::npy::NpyArray;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::rules::{AnyPosition, Position, Rules, Side};
 
@@ -37,7 +37,7 @@ impl Predictions {
         name: String,
         dir: &Path,
         reading: &ReadingSpec,
-    ) -> Result<Outside<Predictions>, Hinted> {
+    ) -> Result<Outside<Predictions>, Error> {
         let arrays = arrays(game, dir, reading)?;
         let count = arrays[0].count();
         let positions = positions(game, dir, &arrays[0])?;
@@ -88,11 +88,11 @@ impl Predictions {
 }
 
 impl Source for Predictions {
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         let row = |position: &AnyPosition| {
             let row = self.rows.get(position);
             let missing = || {
-                Hinted::from(format!("missing prediction for '{}'", game.notation(position)))
+                Error::from(format!("missing prediction for '{}'", game.notation(position)))
                     .with_hint("predict every position that 'solver export --states' writes")
             };
             row.map(|&row| row as usize).ok_or_else(missing)
@@ -102,19 +102,19 @@ impl Source for Predictions {
     }
 }
 
-fn wrong(path: &Path, what: impl Into<Hinted>) -> Hinted {
+fn wrong(path: &Path, what: impl Into<Error>) -> Error {
     what.into().map(|what| format!("{}: {what}", path.display()))
 }
 
-fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
+fn wrong_row(path: &Path, row: usize, what: impl Into<Error>) -> Error {
     what.into().map(|what| format!("{}, row {row}: {what}", path.display()))
 }
 
 /// Reads the arrays of a directory.
-fn arrays(game: &dyn Rules, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
+fn arrays(game: &dyn Rules, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Error> {
     if !dir.is_dir() {
         let hint = "expected one of 'solver export --states', with predictions in it";
-        return Err(wrong(dir, Hinted::new("no such directory", hint)));
+        return Err(wrong(dir, Error::new("no such directory", hint)));
     }
     check_game(game, dir)?;
     let asked = [&reading.policy, &reading.value].into_iter().flatten().map(String::as_str);
@@ -134,7 +134,7 @@ fn arrays(game: &dyn Rules, dir: &Path, reading: &ReadingSpec) -> Result<Vec<Npy
             ),
             false => ("missing predictions", format!("write one of {names} there")),
         };
-        return Err(wrong(dir, Hinted::new(what, hint)));
+        return Err(wrong(dir, Error::new(what, hint)));
     }
     for array in &arrays {
         same_count(array.path(), array.count(), "rows", &arrays[0])?;
@@ -143,7 +143,7 @@ fn arrays(game: &dyn Rules, dir: &Path, reading: &ReadingSpec) -> Result<Vec<Npy
 }
 
 /// Rejects a file whose number of rows or lines differs from that of the predictions.
-fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<(), Hinted> {
+fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<(), Error> {
     let count = of.count();
     if found == count {
         return Ok(());
@@ -153,7 +153,7 @@ fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<()
 }
 
 /// Rejects an export of another game in the directory, if there is one.
-fn check_game(game: &dyn Rules, dir: &Path) -> Result<(), Hinted> {
+fn check_game(game: &dyn Rules, dir: &Path) -> Result<(), Error> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
@@ -161,7 +161,7 @@ fn check_game(game: &dyn Rules, dir: &Path) -> Result<(), Hinted> {
         Err(error) => return Err(wrong(&path, format!("cannot read it: {error}"))),
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
-        wrong(&path, Hinted::new(format!("invalid JSON ({error})"), "export the states again"))
+        wrong(&path, Error::new(format!("invalid JSON ({error})"), "export the states again"))
     })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
@@ -172,7 +172,7 @@ fn check_game(game: &dyn Rules, dir: &Path) -> Result<(), Hinted> {
 }
 
 /// Reads the positions of the rows from the files that contain them.
-fn positions(game: &dyn Rules, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosition>, Hinted> {
+fn positions(game: &dyn Rules, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosition>, Error> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "more than 2^32 rows"));
     }
@@ -198,12 +198,12 @@ fn positions(game: &dyn Rules, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosit
             };
             let [here, there] = [drawn[row], written[row]].map(|position| game.notation(&position));
             let what = format!("planes of '{here}', but positions.txt has '{there}'");
-            Err(wrong_row(&planes, row, Hinted::new(what, "keep one of the two files")))
+            Err(wrong_row(&planes, row, Error::new(what, "keep one of the two files")))
         }
         (Some(positions), None) | (None, Some(positions)) => Ok(positions),
         (None, None) => Err(wrong(
             dir,
-            Hinted::new(
+            Error::new(
                 "the positions of its rows are missing",
                 "add positions.txt, or planes.npy and side.npy, of 'solver export --states', in the order of the predictions",
             ),
@@ -212,7 +212,7 @@ fn positions(game: &dyn Rules, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosit
 }
 
 /// Reads the positions of a text, one per line.
-fn written(game: &dyn Rules, path: &Path, file: File) -> Result<Vec<AnyPosition>, Hinted> {
+fn written(game: &dyn Rules, path: &Path, file: File) -> Result<Vec<AnyPosition>, Error> {
     // No position is longer, so a truncated line is invalid.
     const LONGEST: u64 = 1 << 16;
     let (mut reader, mut line) = (BufReader::new(file), String::new());
@@ -227,7 +227,7 @@ fn written(game: &dyn Rules, path: &Path, file: File) -> Result<Vec<AnyPosition>
             return Ok(found);
         }
         let position = game.parse_position(line.trim(), &start);
-        found.push(position.map_err(|error| wrong_row(path, found.len(), Hinted::of(&error)))?);
+        found.push(position.map_err(|error| wrong_row(path, found.len(), error))?);
     }
 }
 
@@ -237,7 +237,7 @@ fn drawn(
     planes: &Path,
     side: &Path,
     of: &NpyArray,
-) -> Result<Vec<AnyPosition>, Hinted> {
+) -> Result<Vec<AnyPosition>, Error> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
     let (planes, sides) = (NpyArray::read(planes)?, NpyArray::read(side)?);
@@ -258,7 +258,7 @@ fn drawn(
         let side = side.ok_or_else(|| {
             let what = format!("invalid side {number}");
             let hint = "expected 0 for the first player, 1 for the second";
-            wrong_row(sides.path(), row, Hinted::new(what, hint))
+            wrong_row(sides.path(), row, Error::new(what, hint))
         })?;
         Ok(Position { state, side })
     };

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// Maximum length of a line.
 const LONGEST_LINE: u64 = 1 << 28;
@@ -123,7 +123,7 @@ impl Process {
 
     /// Sends a line, including its newline, and returns the answer without its newline. After an error the
     /// program must not be sent another line.
-    pub(super) fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Hinted> {
+    pub(super) fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Error> {
         if let Some(input) = &self.input {
             // Sending fails if the program has ended, which its output shows.
             let _ = input.send(line);
@@ -138,7 +138,7 @@ impl Process {
                 self.kill();
                 let (limit, last) = (self.limit.as_secs_f64(), self.last_words());
                 let what = format!("no answer within {limit} s; stopped{last}");
-                Err(Hinted::new(what, "raise --policy-timeout if it needs longer"))
+                Err(Error::new(what, "raise --policy-timeout if it needs longer"))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let how = match self.end() {

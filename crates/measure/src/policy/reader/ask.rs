@@ -6,7 +6,7 @@ use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, AnyState, Outcome, Position, Rules, Symmetry};
 
 /// Number of positions searched at a time, which bounds memory.
@@ -25,7 +25,7 @@ impl<S: Source> Asked<'_, S> {
         policy: &Outside<S>,
         game: &dyn Rules,
         positions: &[AnyPosition],
-    ) -> Result<Vec<OutputRows>, Hinted> {
+    ) -> Result<Vec<OutputRows>, Error> {
         let fixed = policy.spec.batch.map(|size| size as usize);
         let mut all: Vec<OutputRows> = Vec::new();
         for some in positions.chunks(fixed.unwrap_or(S::MOST)) {
@@ -50,7 +50,7 @@ impl<S: Source> Asked<'_, S> {
         Ok(all)
     }
 
-    fn rows(&self, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error> {
         Asked::rows_of(self.policy, self.game, positions)
     }
 
@@ -65,7 +65,7 @@ impl<S: Source> Asked<'_, S> {
         &self,
         positions: &[AnyPosition],
         symmetry: Symmetry,
-    ) -> Result<Vec<OutputRows>, Hinted> {
+    ) -> Result<Vec<OutputRows>, Error> {
         if symmetry == 0 {
             return self.rows(positions);
         }
@@ -85,7 +85,7 @@ impl<S: Source> Asked<'_, S> {
         head: &PolicyHead,
         batch: &Batch,
         own: &[OutputRows],
-    ) -> Result<Vec<f64>, Hinted> {
+    ) -> Result<Vec<f64>, Error> {
         let mut worths = vec![0.0; batch.actions().len()];
         let unfolded = self.game.with_folding(true);
         let folded = unfolded.as_deref().unwrap_or(self.game);
@@ -119,7 +119,7 @@ impl<S: Source> Asked<'_, S> {
         &self,
         positions: &[AnyPosition],
         order: Symmetry,
-    ) -> Result<Vec<f64>, Hinted> {
+    ) -> Result<Vec<f64>, Error> {
         if positions.is_empty() {
             return Ok(Vec::new());
         }
@@ -142,7 +142,7 @@ impl<S: Source> Asked<'_, S> {
         &self,
         positions: &[AnyPosition],
         outputs: &[OutputRows],
-    ) -> Result<Vec<f64>, Hinted> {
+    ) -> Result<Vec<f64>, Error> {
         let Some((output, head)) = &self.heads.value else { return Ok(Vec::new()) };
         let output = named(outputs, output)?;
         let value = |(at, position): (usize, &AnyPosition)| {
@@ -193,7 +193,7 @@ impl<S: Source> Asked<'_, S> {
 
     /// Returns the minimax value of each action, searching `plies` plies beyond the move; all leaves are
     /// evaluated together.
-    fn search(&self, batch: &Batch, plies: u32) -> Result<Vec<f64>, Hinted> {
+    fn search(&self, batch: &Batch, plies: u32) -> Result<Vec<f64>, Error> {
         let mut worths = Vec::with_capacity(batch.actions().len());
         let places: Vec<usize> = (0..batch.len()).collect();
         for some in places.chunks(SEARCHED_AT_ONCE) {
@@ -215,7 +215,7 @@ impl<S: Source> Asked<'_, S> {
         &self,
         batch: &Batch,
         outputs: Option<Vec<OutputRows>>,
-    ) -> Result<Answers, Hinted> {
+    ) -> Result<Answers, Error> {
         let Heads { policy, scores, value, final_score, plies, own_value } = self.heads;
         let positions = batch.positions();
         // A policy output rates actions, so it already looks one ply ahead.
@@ -273,7 +273,7 @@ impl<S: Source> Asked<'_, S> {
 }
 
 /// Returns the output of a name.
-fn named<'a>(outputs: &'a [OutputRows], name: &str) -> Result<&'a OutputRows, Hinted> {
+fn named<'a>(outputs: &'a [OutputRows], name: &str) -> Result<&'a OutputRows, Error> {
     let found = outputs.iter().find(|output| output.name == name);
     found.ok_or_else(|| format!("missing output `{name}`").into())
 }

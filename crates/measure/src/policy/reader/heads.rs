@@ -8,7 +8,7 @@ use super::OutputRows;
 use super::numbers::{OutputKind, PolicyHead, SLACK, ValueHead};
 use super::spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 use crate::policy::card;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 
 /// Meaning of an output by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(super) struct Tried<'a> {
 impl Tried<'_> {
     /// Chooses the outputs by the card or else by their shapes and names. The error asks for the options that
     /// resolve an ambiguity.
-    pub(super) fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
+    pub(super) fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Error> {
         if let Some(reading) = reading {
             return self.of_card(reading);
         }
@@ -115,7 +115,7 @@ impl Tried<'_> {
         let value = self.value(policy)?;
         let plies = self.spec.plies.or_else(|| policy.is_none().then_some(1));
         if self.tried.is_empty() {
-            return Err(Hinted::new(
+            return Err(Error::new(
                 "neither a policy nor a value",
                 "expected one of logits, probabilities, q_values, scores, actions, values",
             ));
@@ -125,7 +125,7 @@ impl Tried<'_> {
                 Some(_) => "the value",
                 None => "a policy or a value",
             };
-            return Err(Hinted::new(
+            return Err(Error::new(
                 format!(
                     "no output found for {expected}; per position a policy has {}, and a value 1 number",
                     self.numbers()
@@ -152,17 +152,17 @@ impl Tried<'_> {
     }
 
     /// Finds the outputs that a card requires for its reading.
-    fn of_card(&self, reading: card::Reading) -> Result<Heads, Hinted> {
+    fn of_card(&self, reading: card::Reading) -> Result<Heads, Error> {
         let output = |name: &str, width: usize| {
             let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
             let numbers = || format!("missing output `{name}` of {width} numbers (card)");
-            at.map(|at| self.name(at)).ok_or_else(|| Hinted::from(numbers()))
+            at.map(|at| self.name(at)).ok_or_else(|| Error::from(numbers()))
         };
         let by_action = |name: &str, reading| {
             let columns = (0..self.actions).map(Some).collect();
             let (choice, output) = (MoveChoice::Best, output(name, self.actions)?);
             let is_strict = self.is_strict;
-            Ok::<_, Hinted>(Some(PolicyHead { output, columns, reading, choice, is_strict }))
+            Ok::<_, Error>(Some(PolicyHead { output, columns, reading, choice, is_strict }))
         };
         let (mut heads, plies) = (Heads::default(), self.spec.plies);
         match reading {
@@ -279,7 +279,7 @@ impl Tried<'_> {
         ))
     }
 
-    fn policy(&self) -> Result<Option<usize>, Hinted> {
+    fn policy(&self) -> Result<Option<usize>, Error> {
         match self.spec.policy.as_deref() {
             Some("none") => return Ok(None),
             Some(name) => return Ok(Some(self.named(name)?)),
@@ -307,7 +307,7 @@ impl Tried<'_> {
             let chosen: Vec<usize> = among.iter().filter(chooses).chain(&named).copied().collect();
             if let [one, other, ..] = chosen[..] {
                 let what = format!("both {} and {}", self.name(one), self.name(other));
-                return Err(Hinted::new(what, "expected one of them"));
+                return Err(Error::new(what, "expected one of them"));
             }
         }
         let is_policy =
@@ -329,21 +329,21 @@ impl Tried<'_> {
         if let [at, ..] = among[..] {
             let (name, numbers) = (&self.tried[at].name, self.tried[at].width);
             let what = format!("the output `{name}` has {numbers} numbers, as many as a policy");
-            return Err(Hinted::new(what, format!("set policy={name}, or policy=none")));
+            return Err(Error::new(what, format!("set policy={name}, or policy=none")));
         }
         // One integer: the action itself.
         let some = if named.is_empty() { actions } else { named };
         Ok(self.pick(&some, &["action"], "policy")?)
     }
 
-    fn value(&self, policy: Option<usize>) -> Result<Option<usize>, Hinted> {
+    fn value(&self, policy: Option<usize>) -> Result<Option<usize>, Error> {
         match self.spec.value.as_deref() {
             Some("none") => return Ok(None),
             Some(name) => {
                 let at = self.named(name)?;
                 return match self.tried[at].width {
                     1 | 3 => Ok(Some(at)),
-                    width => Err(Hinted::new(
+                    width => Err(Error::new(
                         format!("invalid output `{name}`: {width} numbers per position"),
                         "expected 1, or 3 for win, draw and loss",
                     )),
@@ -367,7 +367,7 @@ impl Tried<'_> {
     }
 
     /// Returns the column of each action in an output.
-    fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, Hinted> {
+    fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, Error> {
         let OutputRows { name, width, classes, .. } = &self.tried[at];
         let (actions, width) = (self.actions, *width);
         let mut columns = vec![None; actions];
@@ -375,7 +375,7 @@ impl Tried<'_> {
             for (column, &class) in classes.iter().enumerate() {
                 let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
                 *place.ok_or_else(|| {
-                    Hinted::new(
+                    Error::new(
                         format!("invalid class {class} of `{name}`"),
                         format!("expected actions, 0 to {}", actions - 1),
                     )
@@ -394,7 +394,7 @@ impl Tried<'_> {
                 Some(false) => format!("expected {} with pass=no", actions - 1),
                 None => format!("expected {}", self.numbers()),
             };
-            return Err(Hinted::new(
+            return Err(Error::new(
                 format!("invalid output `{name}`: {width} numbers per position"),
                 expected,
             ));
@@ -406,7 +406,7 @@ impl Tried<'_> {
     }
 
     /// Returns the reading of a policy output, beside one of scores if there is any.
-    fn policy_head(&self, at: usize, scores: Option<usize>) -> Result<PolicyHead, Hinted> {
+    fn policy_head(&self, at: usize, scores: Option<usize>) -> Result<PolicyHead, Error> {
         let (output, is_strict) = (&self.tried[at], self.is_strict);
         let spec = self.spec;
         if output.width == 1 && (output.is_integer || output.name == "actions") {

@@ -23,7 +23,7 @@ pub use spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 
 use super::card::{self, Card};
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Rules};
 
 /// Numbers of one output for some positions.
@@ -54,7 +54,7 @@ pub trait Source: Send + Sync {
     const MOST: usize = usize::MAX;
 
     /// Returns its outputs for nonterminal positions, a row each; always the same outputs.
-    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted>;
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Error>;
 }
 
 /// Fewest positions by which numbers are taken for probabilities; the positions after fewer are asked about, too.
@@ -119,7 +119,7 @@ impl<S> Outside<S> {
         &self,
         game: &dyn Rules,
         tried: &[OutputRows],
-    ) -> Result<Vec<&str>, Hinted> {
+    ) -> Result<Vec<&str>, Error> {
         let actions = game.action_count();
         let has_pass = game.is_pass(Action(actions as u16 - 1));
         let (spec, is_strict) = (&self.spec, self.is_strict);
@@ -139,12 +139,12 @@ impl<S> Outside<S> {
     }
 
     /// Fails if outputs are not those by which the reading was settled.
-    fn check_outputs(&self, outputs: &[OutputRows]) -> Result<(), Hinted> {
+    fn check_outputs(&self, outputs: &[OutputRows]) -> Result<(), Error> {
         let settled = self.settled.get();
         settled.map_or(Ok(()), |settled| same_outputs(&settled.outputs, outputs))
     }
 
-    fn answer_all(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>
+    fn answer_all(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error>
     where
         S: Source,
     {
@@ -163,7 +163,7 @@ impl<S> Outside<S> {
     }
 
     /// Returns `false` if it is marked equivariant, but answers differ for images of a position.
-    pub fn is_as_equivariant(&self, game: &dyn Rules) -> Result<bool, Hinted>
+    pub fn is_as_equivariant(&self, game: &dyn Rules) -> Result<bool, Error>
     where
         S: Source,
     {
@@ -177,7 +177,7 @@ impl<S> Outside<S> {
         game: &dyn Rules,
         position: &AnyPosition,
         outputs: &[OutputRows],
-    ) -> Result<(), (String, Hinted)> {
+    ) -> Result<(), (String, Error)> {
         let Some(Settled { heads, .. }) = self.settled.get() else { return Ok(()) };
         let wrong = |name: &str, what| (name.to_string(), in_position(game, what, position));
         let actions = game.actions(&position.state);
@@ -223,13 +223,13 @@ fn widths(outputs: &[OutputRows]) -> Vec<(String, usize)> {
 }
 
 /// Fails if outputs are not those of an earlier answer.
-fn same_outputs(before: &[(String, usize)], outputs: &[OutputRows]) -> Result<(), Hinted> {
+fn same_outputs(before: &[(String, usize)], outputs: &[OutputRows]) -> Result<(), Error> {
     let now = widths(outputs);
     if now == before {
         return Ok(());
     }
     let what = format!("outputs {}, before it had {}", listed(&now), listed(before));
-    Err(Hinted::new(what, "expected the same outputs in all of its answers"))
+    Err(Error::new(what, "expected the same outputs in all of its answers"))
 }
 
 /// Formats outputs with their widths.
@@ -243,7 +243,7 @@ pub(super) fn is_value(name: &str) -> bool {
     Said::by(name) == Some(Said::Value)
 }
 
-fn in_position(game: &dyn Rules, what: Hinted, position: &AnyPosition) -> Hinted {
+fn in_position(game: &dyn Rules, what: Error, position: &AnyPosition) -> Error {
     what.map(|what| format!("{what} in the position '{}'", game.notation(position)))
 }
 
@@ -252,7 +252,7 @@ impl<S: Source> Policy for Outside<S> {
         self.name.clone()
     }
 
-    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         match self.equivariant {
             _ if batch.is_empty() => Ok(Answers::default()),
             true => once::once(game, batch, |some| self.answer_all(game, some)),

@@ -2,7 +2,7 @@
 
 use super::spec::{MoveChoice, ValueRange};
 use crate::policy::share_best;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyState, Empties, Outcome, Rules, Side};
 
 /// Tolerance of sums of single-precision numbers.
@@ -80,7 +80,7 @@ impl PolicyHead {
     }
 
     /// Checks what a row has for moves that are illegal; `legal` are the others, in ascending order.
-    pub(super) fn check(&self, row: &[f64], legal: &[Action]) -> Result<(), Hinted> {
+    pub(super) fn check(&self, row: &[f64], legal: &[Action]) -> Result<(), Error> {
         let is_legal = |at: usize| legal.binary_search(&Action(at as u16)).is_ok();
         let listed = || {
             let numbers: Vec<String> = legal.iter().map(|action| action.0.to_string()).collect();
@@ -90,7 +90,7 @@ impl PolicyHead {
         match self.reading {
             OutputKind::Label if self.is_strict => {
                 let is_one = legal.iter().any(|action| f64::from(action.0) == row[0]);
-                let wrong = || Hinted::new(format!("illegal action {}", row[0]), listed());
+                let wrong = || Error::new(format!("illegal action {}", row[0]), listed());
                 is_one.then_some(()).ok_or_else(wrong)
             }
             OutputKind::Probabilities if self.is_strict => {
@@ -99,13 +99,13 @@ impl PolicyHead {
                 let mut illegal = numbers.filter(|&(at, p)| p.abs() > 1e-6 && !is_legal(at));
                 match illegal.next() {
                     None => Ok(()),
-                    Some((at, p)) => Err(Hinted::new(
+                    Some((at, p)) => Err(Error::new(
                         format!("probability {p} of the illegal action {at}"),
                         format!("{}; expected 0, or logits, which are masked", listed()),
                     )),
                 }
             }
-            OutputKind::Probabilities if (sum - 1.0).abs() > SLACK => Err(Hinted::new(
+            OutputKind::Probabilities if (sum - 1.0).abs() > SLACK => Err(Error::new(
                 format!("invalid probabilities: their sum is {sum}, expected 1"),
                 "set softmax=yes for logits, softmax=no for other numbers that are not negative",
             )),
@@ -115,13 +115,13 @@ impl PolicyHead {
 
     /// Writes the probabilities of the legal moves from their numbers. If a model gives none of them any
     /// probability, they are uniform.
-    pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
+    pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Error> {
         if let ([score], [out]) = (&mut *scores, &mut *out) {
             // A single legal move needs no number.
             (*score, *out) = (if score.is_nan() { 0.0 } else { *score }, 1.0);
             return Ok(());
         }
-        let wrong = |what: String| Err(Hinted::from(what));
+        let wrong = |what: String| Err(Error::from(what));
         if let Some(score) = scores.iter().find(|s| s.is_nan()) {
             return wrong(format!("invalid number {score} of the policy"));
         }
@@ -146,7 +146,7 @@ impl PolicyHead {
         } else {
             let most = if self.reading == OutputKind::Weights { f64::MAX } else { 1.0 + SLACK };
             if let Some(p) = scores.iter().find(|p| !(-SLACK..=most).contains(*p)) {
-                return Err(Hinted::new(
+                return Err(Error::new(
                     format!("invalid probability {p} of the policy"),
                     "set softmax=yes for logits, move=best for Q values",
                 ));
@@ -191,7 +191,7 @@ impl ValueHead {
 
     /// Returns the value of a row for the mover: an outcome in −1 to 1 (beyond it by regression errors), in
     /// discs, or twice the share of squares minus 1.
-    pub(super) fn read(self, row: &[f64], mover: Side) -> Result<f64, Hinted> {
+    pub(super) fn read(self, row: &[f64], mover: Side) -> Result<f64, Error> {
         if row.iter().any(|number| number.is_nan()) {
             return Err("invalid number NaN of the value".into());
         }
@@ -212,7 +212,7 @@ impl ValueHead {
             ValueHead::One(ValueRange::Signed) => (row[0], "-1 (the mover loses) to 1 (wins)"),
         };
         if value.abs() > 1.0 + SLACK {
-            return Err(Hinted::new(
+            return Err(Error::new(
                 format!("invalid value {}: expected {expected}", row[0]),
                 "set range=01 for 0 (loss) to 1 (win), range=clip for regression errors, range=discs for a disc difference",
             ));
@@ -256,7 +256,7 @@ mod tests {
         PolicyHead { output: "p".to_string(), columns: Vec::new(), reading, choice, is_strict }
     }
 
-    fn read(head: &PolicyHead, scores: &[f64]) -> Result<Vec<f64>, Hinted> {
+    fn read(head: &PolicyHead, scores: &[f64]) -> Result<Vec<f64>, Error> {
         let mut out = vec![0.0; scores.len()];
         head.probabilities(&mut scores.to_vec(), &mut out)?;
         Ok(out)

@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Position, Rules};
 
 /// Asks about the canonical image of each position of a batch, once each, and maps the answers back.
 pub(super) fn once(
     game: &dyn Rules,
     batch: &Batch,
-    ask: impl FnOnce(&Batch) -> Result<Answers, Hinted>,
-) -> Result<Answers, Hinted> {
+    ask: impl FnOnce(&Batch) -> Result<Answers, Error>,
+) -> Result<Answers, Error> {
     let own = game.with_folding(true);
     let folded = own.as_deref().unwrap_or(game);
     let (mut images, mut known) = (Batch::default(), HashMap::new());
@@ -37,7 +37,7 @@ pub(super) fn once(
         for &action in &batch.actions()[own.clone()] {
             let image = folded.transform_action(action, symmetry);
             let place = images.actions()[range.clone()].iter().position(|&other| other == image);
-            let place = place.ok_or_else(|| Hinted::from("moves have images"))?;
+            let place = place.ok_or_else(|| Error::from("moves have images"))?;
             answers.scores.push(all.scores[range.start + place]);
         }
         share_best(&answers.scores[own.clone()], &mut answers.probabilities[own]);
@@ -55,7 +55,7 @@ const ROUNDING: f64 = 1e-3;
 pub(super) fn answers_alike<S: Source>(
     policy: &Outside<S>,
     game: &dyn Rules,
-) -> Result<bool, Hinted> {
+) -> Result<bool, Error> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {
         let actions = game.actions(&position.state);

@@ -1,7 +1,6 @@
 //! Reading of the stored networks, against plain searches.
 
 use prost::Message;
-use yomikiri::hint::Hint as _;
 
 use super::*;
 use crate::policy::card::Reading;

@@ -11,8 +11,6 @@ mod session;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::bail;
-
 use super::complete::{policies, tables};
 use super::context::Context;
 use super::made::solved;
@@ -20,7 +18,7 @@ use super::output;
 use super::table_args::{TableArgs, is_in_reach};
 use seat::Seat;
 use session::Session;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Empties, PlayedGame};
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Sources};
 
@@ -63,10 +61,10 @@ pub(in crate::cli) struct Args {
     seed: u64,
 }
 
-pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(in crate::cli) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     if context.json {
         let hint = "programs use 'solver query --batch' or 'solver serve'";
-        bail!(Hinted::new("--json does not apply to play", hint));
+        return Err(Error::new("--json does not apply to play", hint));
     }
     args.save.as_deref().map_or(Ok(()), output::check)?;
     let options = args.options.named(args.word);

@@ -5,12 +5,10 @@
 
 use std::path::Path;
 
-use anyhow::bail;
-
 use super::super::lines::text_of;
 use super::super::output;
-use yomikiri::hint::Hinted;
-use yomikiri::rules::{NotationError, PlayedGame, Rules};
+use yomikiri::error::Error;
+use yomikiri::rules::{PlayedGame, Rules};
 
 /// Writes a game to a file, which is whole at any time.
 pub(super) fn write(
@@ -18,7 +16,7 @@ pub(super) fn write(
     file: &Path,
     game: &dyn Rules,
     players: [String; 2],
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let [first, second] = players;
     let text = format!(
         "# {}: {first} against {second}\n{}\n{}\n",
@@ -26,19 +24,19 @@ pub(super) fn write(
         game.notation(played.start()),
         played.transcript(game)
     );
-    Ok(output::write(file, text.as_bytes())?)
+    output::write(file, text.as_bytes())
 }
 
 /// Reads a game from a file.
-pub(super) fn read(file: &Path, game: &dyn Rules) -> anyhow::Result<PlayedGame> {
+pub(super) fn read(file: &Path, game: &dyn Rules) -> Result<PlayedGame, Error> {
     let name = file.display();
     let text = text_of(file)?;
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
     let mut lines = lines.filter(|line| !line.trim().is_empty());
-    let wrong = |error: NotationError| error.map(|what| format!("{name}: {what}"));
+    let wrong = |error: Error| error.map(|what| format!("{name}: {what}"));
     let Some(first) = lines.next() else {
         let what = format!("no game in {name}");
-        bail!(Hinted::new(what, "'save' in 'solver play' writes one"));
+        return Err(Error::new(what, "'save' in 'solver play' writes one"));
     };
     let start = game.parse_position(first, &game.start()).map_err(wrong)?;
     let mut played = PlayedGame::new(start);

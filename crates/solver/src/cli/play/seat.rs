@@ -1,11 +1,9 @@
 //! Players of either side.
 
-use anyhow::bail;
-
 use super::super::context::Context;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Rules};
 use yomikiri::solved::Oracle;
 use yomikiri_measure::judge::Player;
@@ -30,13 +28,13 @@ impl Seat {
         table: &TableArgs,
         game: &dyn Rules,
         context: &Context,
-    ) -> anyhow::Result<Seat> {
+    ) -> Result<Seat, Error> {
         if name == "human" {
             return Ok(Seat::Human);
         }
         let specs = table.policies(&[name.to_string()], game, context)?;
         let [spec] = &specs[..] else {
-            bail!(Hinted::from(format!("invalid player `{name}`: expected one policy")));
+            return Err(Error::from(format!("invalid player `{name}`: expected one policy")));
         };
         Ok(Seat::Policy(player(spec, game, &context.store)?))
     }
@@ -56,7 +54,7 @@ pub(super) fn choose(
     oracle: &dyn Oracle,
     position: &AnyPosition,
     seed: [u64; 2],
-) -> anyhow::Result<Chosen> {
+) -> Result<Chosen, Error> {
     let mut random = seeded(seed[0], &[seed[1]]);
     let unit = unit(&mut random);
     let game = oracle.game();
@@ -73,7 +71,7 @@ pub(super) fn choose(
             let at = (unit * actions.len() as f64) as usize;
             return Ok(Chosen { action: actions[at], remark: Some(remark) });
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     Ok(Chosen { action: choice.actions[sample(&choice.probabilities, unit)], remark: None })
 }

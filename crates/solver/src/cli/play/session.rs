@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::super::answer_text::Shown;
 use super::super::context::Context;
-use super::super::error::hinted;
 use super::super::lines::next_line;
 use super::record;
 use super::seat::{Chosen, Seat, choose};
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::error::Error;
 use yomikiri::output::is_stream;
 use yomikiri::rules::{Action, AnyPosition, Outcome, PlayedGame, Rules, Side};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, QUICK_SQUARES, Sources};
-use yomikiri::table::TableError;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, score_cell};
@@ -59,13 +57,13 @@ enum Effect {
 
 impl Session<'_> {
     /// Plays until the game is over and nobody wants another, or the input ends.
-    pub(super) fn run(&mut self) -> anyhow::Result<()> {
+    pub(super) fn run(&mut self) -> Result<(), Error> {
         self.play_on()?;
         // A pipe takes the game once.
         self.keep(true)
     }
 
-    fn play_on(&mut self) -> anyhow::Result<()> {
+    fn play_on(&mut self) -> Result<(), Error> {
         let mut input = BufReader::new(io::stdin().lock());
         let asks = io::stdin().is_terminal();
         let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));
@@ -130,7 +128,7 @@ impl Session<'_> {
         self.played.play(self.sources.game(), action);
     }
 
-    fn introduce(&mut self) -> Result<(), TableError> {
+    fn introduce(&mut self) -> Result<(), Error> {
         let [first, second] = Side::ALL.map(|side| {
             format!("{} is {}", self.game().side_name(side), self.seats[side.index()].name())
         });
@@ -152,17 +150,17 @@ impl Session<'_> {
     }
 
     /// Writes the game to the file that keeps it, after each move, or at the end to a pipe or device.
-    fn keep(&self, is_end: bool) -> anyhow::Result<()> {
+    fn keep(&self, is_end: bool) -> Result<(), Error> {
         let file = self.save.as_deref().filter(|file| is_stream(file) == is_end);
         file.map_or(Ok(()), |file| self.write(file))
     }
 
-    fn write(&self, file: &Path) -> anyhow::Result<()> {
+    fn write(&self, file: &Path) -> Result<(), Error> {
         let names = Side::ALL.map(|side| self.seats[side.index()].name());
         record::write(&self.played, file, self.game(), names)
     }
 
-    fn show_board(&mut self) -> Result<(), TableError> {
+    fn show_board(&mut self) -> Result<(), Error> {
         let (game, position) = (self.sources.game(), self.played.position());
         let side = game.side_name(position.side);
         let mark = game.side_mark(position.side).map_or(String::new(), |mark| format!(" ({mark})"));
@@ -176,7 +174,7 @@ impl Session<'_> {
     }
 
     /// Prints a move: `White plays a1`.
-    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> Result<(), TableError> {
+    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> Result<(), Error> {
         let game = self.sources.game();
         let side = game.side_name(before.side);
         match game.is_pass(action) {
@@ -189,7 +187,7 @@ impl Session<'_> {
     }
 
     /// Passes for a person who has no other move; returns whether it did.
-    fn passes(&mut self) -> Result<bool, TableError> {
+    fn passes(&mut self) -> Result<bool, Error> {
         let position = *self.played.position();
         let actions = self.game().actions(&position.state);
         let must = matches!(actions[..], [only] if self.game().is_pass(only));
@@ -214,7 +212,7 @@ impl Session<'_> {
     }
 
     /// Prints the value of every move.
-    fn hint(&mut self) -> Result<(), TableError> {
+    fn hint(&mut self) -> Result<(), Error> {
         if let Some(end) = self.end() {
             return self.context.line(end);
         }
@@ -237,7 +235,7 @@ impl Session<'_> {
     }
 
     /// Lists the moves so far that lost something proven.
-    fn review(&mut self) -> Result<(), TableError> {
+    fn review(&mut self) -> Result<(), Error> {
         if self.sources.table().is_none() && self.sources.search().is_none() {
             return Ok(());
         }
@@ -296,7 +294,7 @@ impl Session<'_> {
         &mut self,
         input: &mut impl BufRead,
         undone: &mut Vec<Action>,
-    ) -> anyhow::Result<Effect> {
+    ) -> Result<Effect, Error> {
         let mut line = Vec::new();
         if !next_line(input, &mut line)? {
             return Ok(Effect::Ended);
@@ -326,11 +324,11 @@ impl Session<'_> {
             ("review", true) => self.review()?,
             ("save", false) => match self.write(file) {
                 Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
-                Err(error) => self.context.line(hinted(&error).line())?,
+                Err(error) => self.context.line(error.line())?,
             },
             ("load", false) => match record::read(file, self.game()) {
                 Ok(played) => return Ok(self.begin(played, undone)),
-                Err(error) => self.context.line(hinted(&error).line())?,
+                Err(error) => self.context.line(error.line())?,
             },
             ("set", false) => match self.sources.parse(rest) {
                 Ok(start) => return Ok(self.begin(PlayedGame::new(start), undone)),
@@ -351,9 +349,7 @@ impl Session<'_> {
                         }
                         return Ok(Effect::Moved);
                     }
-                    Err(error) => {
-                        self.context.line(Hinted::of(&error).with_hint("or type 'help'").line())?
-                    }
+                    Err(error) => self.context.line(error.with_hint("or type 'help'").line())?,
                 }
             }
         }
@@ -367,7 +363,7 @@ impl Session<'_> {
     }
 
     /// Prints how the last move of a person, number `at`, has changed the proven value.
-    fn tell_cost(&mut self, at: usize) -> Result<(), TableError> {
+    fn tell_cost(&mut self, at: usize) -> Result<(), Error> {
         let Some((best, found)) = self.values_of(&self.played.moves()[at]) else {
             return self.context.line("Its effect on the result is unknown.");
         };
@@ -390,7 +386,7 @@ impl Session<'_> {
     }
 
     /// Takes back moves up to the last one that a person chose.
-    fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
+    fn undo(&mut self, undone: &mut Vec<Action>) -> Result<Effect, Error> {
         let chosen = |&(before, _): &(AnyPosition, Action)| {
             matches!(self.seats[before.side.index()], Seat::Human)
                 && !self.game().must_pass(&before.state)
@@ -406,7 +402,7 @@ impl Session<'_> {
     }
 
     /// Plays moves that were taken back again, until a person is to move.
-    fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
+    fn redo(&mut self, undone: &mut Vec<Action>) -> Result<Effect, Error> {
         let Some(action) = undone.pop() else {
             self.context.line("There is no move to redo.")?;
             return Ok(Effect::Stayed);

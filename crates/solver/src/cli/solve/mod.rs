@@ -3,21 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
-use super::error::hinted;
 use super::lines;
 use super::made::solved;
 use super::sizes::{Memory, Seconds};
 use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
 use super::tables::solved_tables;
+use yomikiri::error::Error;
 use yomikiri::games::othello::search::Evaluation;
-use yomikiri::hint::Hinted;
 use yomikiri::rules::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
 use yomikiri::search::usual_memory;
 use yomikiri::solved::{
@@ -107,19 +105,19 @@ enum Question {
     Lines(String, String),
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let mut words: Vec<String> = args.first.iter().chain(&args.position).cloned().collect();
     let (game, table) = subject(&args, &mut words, context)?;
     let text = words.join(" ");
     let (game, question) = question(game, &text, context)?;
     if args.empties.is_some() && !game.has_scores() {
-        bail!(Hinted::from(format!(
+        return Err(Error::from(format!(
             "--empties does not apply to {}: it has no scores",
             game.name()
         )));
     }
     if args.outcome_only && !game.is_layered() {
-        bail!(Hinted::from(format!("--outcome-only does not apply to {}", game.name())));
+        return Err(Error::from(format!("--outcome-only does not apply to {}", game.name())));
     }
     let is_named = table.is_some();
     let mut empties = args.empties.unwrap_or_default();
@@ -129,7 +127,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         if args.search || is_other {
             let option = if args.search { "--search" } else { "--empties" };
             let what = format!("{option} does not apply to the table {name}");
-            bail!(Hinted::new(what, format!("name the game, {}, instead", game.name())));
+            return Err(Error::new(what, format!("name the game, {}, instead", game.name())));
         }
         empties = rule;
     }
@@ -151,7 +149,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 type Subject = (Option<Arc<dyn Rules>>, Option<SolvedTable>);
 
 /// Returns the game and the table, if the words name them; takes their word from `words`.
-fn subject(args: &Args, words: &mut Vec<String>, context: &Context) -> anyhow::Result<Subject> {
+fn subject(args: &Args, words: &mut Vec<String>, context: &Context) -> Result<Subject, Error> {
     let Some(word) = args.option.table.as_ref().or(words.first()).cloned() else {
         return Ok((Some(context.games.named(&context.games.default_name())?), None));
     };
@@ -179,7 +177,7 @@ fn question(
     game: Option<Arc<dyn Rules>>,
     text: &str,
     context: &Context,
-) -> anyhow::Result<(Arc<dyn Rules>, Question)> {
+) -> Result<(Arc<dyn Rules>, Question), Error> {
     let is_file = text == "-" || Path::new(text).is_file();
     let lines = is_file.then(|| lines::read(Path::new(text))).transpose()?;
     let game = match game {
@@ -196,7 +194,7 @@ fn question(
 }
 
 /// Returns the only game in which the first line of a text is a position.
-pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
+pub(super) fn game_of(text: &str, context: &Context) -> Result<Arc<dyn Rules>, Error> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let fits = |game: &Arc<dyn Rules>| game.parse_position(line, &game.start()).is_ok();
     let mut found: Vec<Arc<dyn Rules>> = context.games.all().into_iter().filter(fits).collect();
@@ -205,11 +203,11 @@ pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<Arc<dyn R
         0 => {
             let word = line.split_whitespace().next().unwrap_or_default();
             let what = format!("invalid `{line}`: expected a game, size, table or position");
-            bail!(unknown_table(word, context).map(|_| what))
+            Err(unknown_table(word, context).map(|_| what))
         }
         count => {
             let names: Vec<String> = found.iter().take(3).map(|game| game.name()).collect();
-            bail!(Hinted::new(
+            Err(Error::new(
                 format!("`{line}` fits {count} games, among them {}", names.join(", ")),
                 "name the game before it: 'solver solve 6x6 f5'",
             ))
@@ -227,23 +225,23 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Solves a position.
-    fn solve(&self, position: AnyPosition) -> anyhow::Result<(Source<'_>, Answer)> {
+    fn solve(&self, position: AnyPosition) -> Result<(Source<'_>, Answer), Error> {
         let source = self.sources.source(&position);
         let value = source.oracle().known_value(&position);
         let is_table = matches!(source, Source::Table(_));
         let is_open = value.is_none_or(|value| is_table && value.outcome().is_none());
         if is_open && !self.is_named {
             let name = self.sources.game().name();
-            bail!(Hinted::new(
+            return Err(Error::new(
                 format!("cannot search {name} to its ends: its games may be infinite"),
                 format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
-            ))
+            ));
         }
         Ok((source, source.oracle().answer(position)?))
     }
 
     /// Solves one position and shows the answer.
-    fn one(self, position: AnyPosition, context: &mut Context) -> anyhow::Result<()> {
+    fn one(self, position: AnyPosition, context: &mut Context) -> Result<(), Error> {
         let colour = context.colour;
         let (source, answer) = self.solve(position)?;
         context.show("solve", &Output::of(source, &answer), |output| {
@@ -259,14 +257,13 @@ impl Task<'_> {
     }
 
     /// Solves the position of each line and writes a line for each.
-    fn lines(self, name: &str, text: &str, context: &mut Context) -> anyhow::Result<()> {
+    fn lines(self, name: &str, text: &str, context: &mut Context) -> Result<(), Error> {
         let start = self.sources.game().start();
         for (number, line) in lines::of_positions(text) {
-            let located =
-                |error: Hinted| error.map(|what| format!("{name}, line {number}: {what}"));
+            let located = |error: Error| error.map(|what| format!("{name}, line {number}: {what}"));
             let position = self.sources.game().parse_position(line, &start);
-            let position = position.map_err(|error| located(Hinted::of(&error)))?;
-            let solved = self.solve(position).map_err(|error| located(hinted(&error)))?;
+            let position = position.map_err(located)?;
+            let solved = self.solve(position).map_err(located)?;
             let output = Output::of(solved.0, &solved.1);
             context.raw(&self.line(&output, context)?)?;
             context.flush()?;
@@ -275,7 +272,7 @@ impl Task<'_> {
     }
 
     /// Returns the answer as a line: JSON, or the value, the best move and the position.
-    fn line(&self, output: &Output, context: &Context) -> anyhow::Result<String> {
+    fn line(&self, output: &Output, context: &Context) -> Result<String, Error> {
         if context.json {
             return Ok(serde_json::to_string(output)? + "\n");
         }
@@ -297,12 +294,12 @@ impl Task<'_> {
 
 impl Args {
     /// The weights by which moves are ordered.
-    fn weights(&self, game: &dyn Rules) -> anyhow::Result<SearchWeights> {
+    fn weights(&self, game: &dyn Rules) -> Result<SearchWeights, Error> {
         let Some(file) = &self.evaluation else { return Ok(SearchWeights::BuiltIn) };
         if file.as_os_str() == "none" {
             return Ok(SearchWeights::Plain);
         }
-        let wrong = |what: String| Hinted::from(format!("--evaluation {}: {what}", file.display()));
+        let wrong = |what: String| Error::from(format!("--evaluation {}: {what}", file.display()));
         let bytes = yomikiri::input::file(file, 1 << 24);
         let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let evaluation = Evaluation::read(&bytes).map_err(wrong)?;
@@ -311,8 +308,7 @@ impl Args {
             return Err(wrong(format!(
                 "made for othello-{rows}x{columns}, not for {}",
                 game.name()
-            ))
-            .into());
+            )));
         }
         Ok(SearchWeights::File(bytes.into()))
     }
@@ -324,7 +320,7 @@ impl Args {
         game: &dyn Rules,
         question: &Question,
         context: &Context,
-    ) -> anyhow::Result<Vec<SolvedTable>> {
+    ) -> Result<Vec<SolvedTable>, Error> {
         if self.search || self.wins.is_given() {
             return Ok(Vec::new());
         }
@@ -352,7 +348,7 @@ impl Args {
     }
 
     /// Returns the oracle that searches a game; `None` if it cannot be searched.
-    fn searcher(&self, game: &dyn Rules, empties: Empties) -> anyhow::Result<Option<SearchOracle>> {
+    fn searcher(&self, game: &dyn Rules, empties: Empties) -> Result<Option<SearchOracle>, Error> {
         let memory = self.memory.map_or(usual_memory(game, 1 << 30), |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::bail;
 use serde::Serialize;
 
 use super::super::context::Context;
 use super::super::output;
 use super::SizeArg;
+use yomikiri::error::Error;
 use yomikiri::games::othello::search::{Evaluation, TrainOptions};
-use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::table::IoContext;
 use yomikiri_measure::render::number::{thousands, took};
@@ -56,18 +55,18 @@ pub(in crate::cli) struct Card {
     bytes: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let Args { size, out, positions, seed } = args;
     let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns < 25 {
         let what = format!("{} is too small for patterns", game.name());
-        bail!(Hinted::new(what, "give 5x5 or more"));
+        return Err(Error::new(what, "give 5x5 or more"));
     }
     let card_place = out.with_added_extension("json");
     if card_place.symlink_metadata().is_ok() && !is_card(&card_place) {
         let what = format!("{} is not the card of an evaluation", card_place.display());
-        bail!(Hinted::new(what, "move it away, or choose another --out"));
+        return Err(Error::new(what, "move it away, or choose another --out"));
     }
     output::check(&out)?;
     let began = Instant::now();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::{Common, Plan, draw, place};
+use yomikiri::error::Error;
 use yomikiri::games::shogi::MINISHOGI;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use yomikiri_learn::minishogi::tactics::TestSet;
@@ -29,7 +30,7 @@ pub(super) struct Args {
     common: Common,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let settings = args.settings;
     let game = MINISHOGI.name;
     let place = place(&args.common, "value", game, context)?;

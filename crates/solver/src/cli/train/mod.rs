@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::Subcommand;
 use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::output::OutputFile;
 use yomikiri::rules::Rules;
 use yomikiri::rules::encode::{Encoding, Plane};
@@ -68,13 +67,13 @@ struct SizeArg {
 
 impl SizeArg {
     /// Returns the game.
-    fn game(&self, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
+    fn game(&self, context: &Context) -> Result<Arc<dyn Rules>, Error> {
         let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
         let game = context.games.meant(word)?;
         if !game.has_squares() {
-            bail!(Hinted::new(
+            return Err(Error::new(
                 format!("`{word}` is not a board of Othello"),
-                "give a size such as 4x5"
+                "give a size such as 4x5",
             ));
         }
         Ok(game)
@@ -98,7 +97,7 @@ struct Common {
     force: bool,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let (card, place) = match args.recipe {
         Recipe::Tabular(args) => return tabular::run(args, context),
         Recipe::Evaluation(args) => return evaluation::run(args, context),
@@ -113,7 +112,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Plots the history, if it has anything to plot.
-fn draw(place: &Path, rows: &[HistoryRow]) -> Result<(), Hinted> {
+fn draw(place: &Path, rows: &[HistoryRow]) -> Result<(), Error> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     match history(&format!("{name}: training history"), rows) {
         Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
@@ -122,7 +121,7 @@ fn draw(place: &Path, rows: &[HistoryRow]) -> Result<(), Hinted> {
 }
 
 /// Returns the place of a new network; fails if it is taken, unless it may be replaced.
-fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow::Result<PathBuf> {
+fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> Result<PathBuf, Error> {
     let place = common
         .out
         .clone()
@@ -134,7 +133,7 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
 }
 
 /// Checks that files of these endings can be written; fails if one is there that may not be replaced.
-fn check_free(place: &Path, endings: &[&str], may_replace: bool) -> anyhow::Result<()> {
+fn check_free(place: &Path, endings: &[&str], may_replace: bool) -> Result<(), Error> {
     if let Some(dir) = place.parent() {
         fs::create_dir_all(dir).at("create", dir)?;
     }
@@ -142,7 +141,7 @@ fn check_free(place: &Path, endings: &[&str], may_replace: bool) -> anyhow::Resu
         let path = file(place, ending);
         if path.symlink_metadata().is_ok() && !may_replace {
             let what = format!("{} exists already", path.display());
-            bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
+            return Err(Error::new(what, "add --force to replace it, or choose another --out"));
         }
         OutputFile::beside(&path).at("write", &path)?;
     }
@@ -160,7 +159,7 @@ pub(in crate::cli) struct Trained<'a> {
     card: &'a Card,
 }
 
-fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
+fn print(card: &Card, place: &Path, context: &mut Context) -> Result<(), Error> {
     let output = Trained { network: place.display().to_string(), card };
     context.show("train", &output, |Trained { card, .. }| {
         let recipe = card.training["recipe"].as_str().unwrap_or_default();
@@ -187,7 +186,7 @@ struct Plan {
 
 impl Plan {
     /// The training run for a game.
-    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<TrainingRun, Hinted> {
+    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<TrainingRun, Error> {
         check_size(&self.architecture)?;
         let mut card = Card::new(game, self.reading);
         if let Some(Encoding { layout, planes, .. }) = &self.encoding {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Rules;
 use yomikiri::rules::encode::Layout;
@@ -88,7 +88,7 @@ pub(super) struct QMlpArgs {
     board: Board,
 }
 
-pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn td(args: TdArgs, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let TdArgs { settings, board } = args;
     let game = board.size.game(context)?;
     let plan = Plan {
@@ -104,7 +104,7 @@ pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, P
     learn(plan, &*game, board, context, |game, _| Ok(td::Td::new(game.folded(), settings)))
 }
 
-pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let DiscsArgs { settings, board } = args;
     let game = board.size.game(context)?;
     let plan = Plan {
@@ -119,18 +119,18 @@ pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(C
     };
     learn(plan, &*game, board, context, |game, context| {
         let players = policies(game, &settings.players)?;
-        Ok(discs::Discs::new(game, settings, &players, &context.bars)?)
+        discs::Discs::new(game, settings, &players, &context.bars)
     })
 }
 
-pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let DqnArgs { opponents, iterations, games, hidden, fit, board } = args;
     let fit = fit.settled([0.5, 0.05], 0.99)?;
     let layout = Layout::Signed;
     q("dqn", q::Settings { layout, hidden, opponents, iterations, games, fit }, board, context)
 }
 
-pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let QMlpArgs { iterations, games, hidden, fit, board } = args;
     let fit = fit.settled([0.5, 0.1], 0.999)?;
     let (layout, opponents) = (Layout::Nchw, Vec::new());
@@ -142,7 +142,7 @@ fn q(
     settings: q::Settings,
     board: Board,
     context: &mut Context,
-) -> anyhow::Result<(Card, PathBuf)> {
+) -> Result<(Card, PathBuf), Error> {
     let game = board.size.game(context)?;
     let plan = Plan {
         recipe,
@@ -179,8 +179,8 @@ fn learn<L: Learner>(
     game: &dyn Rules,
     board: Board,
     context: &mut Context,
-    learner: impl FnOnce(&dyn Rules, &Context) -> anyhow::Result<L>,
-) -> anyhow::Result<(Card, PathBuf)> {
+    learner: impl FnOnce(&dyn Rules, &Context) -> Result<L, Error>,
+) -> Result<(Card, PathBuf), Error> {
     let recipe = plan.recipe;
     let place = place(&board.common, recipe, &game.name(), context)?;
     let run = plan.run(game.name(), &board.common, place.clone())?;
@@ -214,11 +214,11 @@ fn learn<L: Learner>(
 }
 
 /// The policies of these names.
-fn policies(game: &dyn Rules, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy>>> {
+fn policies(game: &dyn Rules, names: &[String]) -> Result<Vec<Box<dyn Policy>>, Error> {
     let policy = |name: &String| {
         let policy = of_rules(&name.parse()?, game)?;
-        let none = || Hinted::from(format!("policy '{name}' cannot be learned from"));
-        Ok(policy.ok_or_else(none)?)
+        let none = || Error::from(format!("policy '{name}' cannot be learned from"));
+        policy.ok_or_else(none)
     };
     names.iter().map(policy).collect()
 }
@@ -231,7 +231,7 @@ fn play_test_games(
     opponent: &str,
     games: u64,
     row: &mut HistoryRow,
-) -> Result<(), Hinted> {
+) -> Result<(), Error> {
     let spec: PolicySpec = opponent.parse()?;
     let Some(policy) = of_rules(&spec, game)? else { return Ok(()) };
     let random_plies = if opponent == "random" { 0 } else { OPENING };

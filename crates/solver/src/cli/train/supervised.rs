@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
-use yomikiri::hint::Hinted;
+use yomikiri::error::Error;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Split;
 use yomikiri::solved::Orienting;
@@ -28,7 +28,7 @@ pub(super) struct Args {
     common: Common,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(Card, PathBuf), Error> {
     let settings = args.settings.settled()?;
     let game = args.size.game(context)?;
     let Settings { train, validation, share, measured, equivariant, .. } = settings;
@@ -79,18 +79,18 @@ struct Metrics<'a> {
     all: &'a [SplitPart; 3],
     /// True if images of a position may get different answers.
     images: bool,
-    player: &'a dyn Fn(&Network, &ReadingSpec) -> Result<Onnx, Hinted>,
+    player: &'a dyn Fn(&Network, &ReadingSpec) -> Result<Onnx, Error>,
 }
 
 impl Metrics<'_> {
-    fn on(&self, part: &SplitPart, player: Onnx) -> Result<PolicyAccuracy, Hinted> {
+    fn on(&self, part: &SplitPart, player: Onnx) -> Result<PolicyAccuracy, Error> {
         let players = [Player::Policy(Box::new(player))];
         let mut measured = measure(part, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 
     /// During training: every row once.
-    fn quick(&self, network: &Network) -> Result<HistoryRow, Hinted> {
+    fn quick(&self, network: &Network) -> Result<HistoryRow, Error> {
         let mut row = HistoryRow::new();
         for split in [Split::Train, Split::Test] {
             let player = (self.player)(network, &ReadingSpec::default())?;
@@ -102,7 +102,7 @@ impl Metrics<'_> {
 
     /// At the end: every actual position; with the answers of all images averaged, if they may
     /// differ; and one ply ahead by value.
-    fn all(&self, network: &Network) -> Result<HistoryRow, Hinted> {
+    fn all(&self, network: &Network) -> Result<HistoryRow, Error> {
         let mut row = HistoryRow::new();
         let own = ReadingSpec::default();
         let symmetric = ReadingSpec { symmetric: self.images, ..own.clone() };

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -10,13 +9,12 @@ use super::super::context::Context;
 use super::super::made::solved;
 use super::super::players::policies_dir;
 use super::{SizeArg, check_free};
+use yomikiri::error::Error;
 use yomikiri::graph::StateKind;
-use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Orientations, Outcome};
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 use yomikiri_learn::card::{file, write_whole};
 use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, Tabular, TabularState};
 use yomikiri_measure::render::number::thousands;
@@ -68,7 +66,7 @@ pub(in crate::cli) struct Curves {
     curves: Vec<Row>,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let Args { methods, settings, size, out, force } = args;
     let game = size.game(context)?;
     let (rows, columns) = game.shape();
@@ -77,7 +75,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             "{} has more than {MOST_SQUARES} squares: every state needs a value in memory",
             game.name()
         );
-        bail!(Hinted::new(what, "try 4x5"));
+        return Err(Error::new(what, "try 4x5"));
     }
     let methods = if methods.is_empty() { Algorithm::value_variants().to_vec() } else { methods };
     let name = format!("tabular-{}", game.name());
@@ -100,7 +98,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     let lines: Vec<Row> = lines.collect();
     let mut csv = csv::Writer::from_writer(Vec::new());
-    lines.iter().try_for_each(|line| csv.serialize(line))?;
+    lines.iter().try_for_each(|line| csv.serialize(line)).map_err(std::io::Error::from)?;
     let csv = csv.into_inner().map_err(|error| error.into_error())?;
     let svg = draw(&game.name(), &methods, &curves);
     for (ending, bytes) in [("csv", &csv[..]), ("svg", svg.as_bytes())] {
@@ -126,7 +124,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// The states of a solved table of a whole layered game.
-fn chart(table: &SolvedTable) -> Result<Chart, TableError> {
+fn chart(table: &SolvedTable) -> Result<Chart, Error> {
     let (states, mut all, mut moves) = (table.states(), Vec::new(), Vec::new());
     let read = states.visit(0..states.rows(), |row, position| {
         moves.clear();
@@ -144,7 +142,7 @@ fn chart(table: &SolvedTable) -> Result<Chart, TableError> {
         });
         Ok(())
     });
-    read.map_err(|what| TableError::damaged(table.table().dir(), what))?;
+    read.map_err(|what| Error::damaged(table.table().dir(), what))?;
     let root = table.table().manifest().root_ids.first().map_or(0, |&row| row as usize);
     Ok(Chart::new(root, all))
 }

@@ -8,12 +8,12 @@ mod text;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use yomikiri::error::Error;
 
 use serde::{Deserialize, Serialize};
 
 use super::columns::{RowBlock, TargetColumn};
 pub use text::LineSink;
-use yomikiri::table::TableError;
 
 /// File format of examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +76,10 @@ pub struct FileCard {
 /// Writes examples in order.
 pub(crate) trait Sink: Send {
     /// Writes the rows of a block.
-    fn append(&mut self, block: &RowBlock) -> Result<(), TableError>;
+    fn append(&mut self, block: &RowBlock) -> Result<(), Error>;
 
     /// Completes the files and returns their descriptions by name.
-    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError>;
+    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, Error>;
 }
 
 /// Creates the output of a format in a directory; `name` is the file's name for formats of one file.
@@ -89,7 +89,7 @@ pub(super) fn begin(
     name: &str,
     columns: &[TargetColumn],
     shard_rows: Option<u64>,
-) -> Result<Box<dyn Sink>, TableError> {
+) -> Result<Box<dyn Sink>, Error> {
     Ok(match format {
         Format::Npy => Box::new(npy::Shards::begin(dir, columns, shard_rows)),
         Format::Npz => Box::new(npy::Archive::begin(dir, name, columns)),
@@ -101,7 +101,7 @@ pub(super) fn begin(
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             let source = std::io::Error::other("this build does not include Parquet");
-            return Err(TableError::Io { action: "write", path: dir.join(name), source });
+            return Err(failure("write", &dir.join(name), source));
         }
     })
 }
@@ -111,7 +111,7 @@ pub(in crate::export) fn write_arrays_and_lines(
     dir: &Path,
     lines: &str,
     columns: &[TargetColumn],
-) -> Result<[Box<dyn Sink>; 2], TableError> {
+) -> Result<[Box<dyn Sink>; 2], Error> {
     let arrays = npy::Shards::begin(dir, &columns[..columns.len() - 1], None);
     Ok([Box::new(arrays), Box::new(text::TextFile::begin(Format::Obf, dir, lines, columns)?)])
 }

@@ -11,7 +11,9 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 use super::{FileCard, Sink};
 use crate::export::folder::checksum;
 use crate::export::targets::columns::{RowBlock, Scalar, TargetColumn};
-use yomikiri::table::{IoContext, Stream, TableError};
+use yomikiri::error::Error;
+use yomikiri::output::failure;
+use yomikiri::table::{IoContext, Stream};
 
 /// A directory of arrays: `planes.npy`, or in shards `planes-00000.npy` and so on.
 pub(super) struct Shards {
@@ -45,7 +47,7 @@ impl Shards {
         }
     }
 
-    fn open(&mut self) -> Result<(), TableError> {
+    fn open(&mut self) -> Result<(), Error> {
         if self.open.is_none() {
             let path = |column| self.dir.join(self.name(column));
             let create = |column| Stream::create(&path(column));
@@ -55,7 +57,7 @@ impl Shards {
     }
 
     /// Completes the open shard.
-    fn seal(&mut self) -> Result<(), TableError> {
+    fn seal(&mut self) -> Result<(), Error> {
         let Some(mut streams) = self.open.take() else { return Ok(()) };
         for (stream, column) in streams.iter_mut().zip(&self.columns) {
             let shape = [&[self.rows], &column.shape[..]].concat();
@@ -99,20 +101,20 @@ fn payload(
 }
 
 /// Checks that no text is longer than the width of its column.
-fn check_widths(block: &RowBlock, columns: &[TargetColumn], dir: &Path) -> Result<(), TableError> {
+fn check_widths(block: &RowBlock, columns: &[TargetColumn], dir: &Path) -> Result<(), Error> {
     for (at, column) in columns.iter().enumerate() {
         let Scalar::Text(width) = column.scalar else { continue };
         if (0..block.rows).any(|row| block.text(at, row).len() > width) {
             let text = format!("a text of column {} has more than {width} bytes", column.name);
             let (path, source) = (dir.to_path_buf(), io::Error::other(text));
-            return Err(TableError::Io { action: "write", path, source });
+            return Err(failure("write", &path, source));
         }
     }
     Ok(())
 }
 
 impl Sink for Shards {
-    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), Error> {
         check_widths(block, &self.columns, &self.dir)?;
         let mut begin = 0;
         while begin < block.rows {
@@ -133,7 +135,7 @@ impl Sink for Shards {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
+    fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, Error> {
         if self.files.is_empty() {
             // Without rows there is still an array for each column.
             self.open()?;
@@ -159,11 +161,11 @@ impl Archive {
 }
 
 impl Sink for Archive {
-    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), Error> {
         self.parts.append(block)
     }
 
-    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
+    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, Error> {
         let Archive { dir, name, parts } = *self;
         let columns = parts.columns.clone();
         let parts = Box::new(parts).finish()?;

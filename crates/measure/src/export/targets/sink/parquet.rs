@@ -17,8 +17,9 @@ use parquet::schema::parser::parse_message_type;
 
 use super::{FileCard, Sink, SummedWriter};
 use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
+use yomikiri::error::Error;
 use yomikiri::output::OutputFile;
-use yomikiri::table::{IoContext, TableError};
+use yomikiri::table::IoContext;
 
 /// Rows that complete a row group, as `GROUP_BYTES` bytes do.
 const GROUP_ROWS: usize = 1 << 17;
@@ -63,7 +64,7 @@ impl ParquetFile {
         dir: &Path,
         name: &str,
         columns: &[TargetColumn],
-    ) -> Result<ParquetFile, TableError> {
+    ) -> Result<ParquetFile, Error> {
         let path = dir.join(name);
         let file = OutputFile::create(&path).at("write", &path)?;
         let declarations: Vec<String> = columns.iter().map(declaration).collect();
@@ -174,7 +175,7 @@ fn padded<const N: usize>(word: &[u8]) -> [u8; N] {
 }
 
 impl Sink for ParquetFile {
-    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), Error> {
         self.group.extend(block);
         self.rows += block.rows as u64;
         let bytes: usize = self.group.data.iter().map(Vec::len).sum();
@@ -184,7 +185,7 @@ impl Sink for ParquetFile {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
+    fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, Error> {
         self.write().map_err(io::Error::other).at("write", &self.path)?;
         let ParquetFile { name, path, writer, rows, .. } = *self;
         let mut out = writer.into_inner().map_err(io::Error::other).at("write", &path)?;

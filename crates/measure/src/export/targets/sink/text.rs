@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::{FileCard, Format, Sink, SummedWriter};
 use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
+use yomikiri::error::Error;
 use yomikiri::output::OutputFile;
-use yomikiri::table::{IoContext, TableError};
+use yomikiri::table::IoContext;
 
 /// Writes the rows of blocks as lines.
 #[derive(Clone, Debug)]
@@ -134,7 +135,7 @@ impl TextFile {
         dir: &Path,
         name: &str,
         columns: &[TargetColumn],
-    ) -> Result<TextFile, TableError> {
+    ) -> Result<TextFile, Error> {
         let path = dir.join(name);
         let file = OutputFile::create(&path).at("write", &path)?;
         let mut out = SummedWriter::new(BufWriter::new(file));
@@ -145,14 +146,14 @@ impl TextFile {
 }
 
 impl Sink for TextFile {
-    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), Error> {
         let mut text = Vec::new();
         self.lines.write(block, &mut text).at("write", &self.path)?;
         self.rows += block.rows as u64;
         self.out.write_all(&text).at("write", &self.path)
     }
 
-    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
+    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, Error> {
         let card = self.out.card(self.rows);
         let file = self.out.inner.into_inner().map_err(IntoInnerError::into_error);
         file.and_then(OutputFile::commit_synced).at("write", &self.path)?;

@@ -1,15 +1,16 @@
-//! Errors that carry advice. Message and hint are separate, and joined only when printed on one line.
+//! The one type of errors: a line on what is wrong and where, with advice, a kind and a cause. Message and advice are
+//! separate, and joined only when printed on one line.
 //!
 //! ```
-//! use yomikiri::hint::{Hint, Hinted};
+//! use yomikiri::error::Error;
 //!
-//! let error = Hinted::new("no table", "enumerate one first");
+//! let error = Error::new("no table", "enumerate one first");
 //! assert_eq!((error.to_string(), error.line()), ("no table".into(), "no table; enumerate one first".into()));
 //! ```
 
-use std::borrow::Cow;
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -24,6 +25,18 @@ pub enum Kind {
     /// Invalid input.
     #[default]
     Input,
+    /// Table that does not exist.
+    #[serde(rename = "input")]
+    Missing,
+    /// Files that another process is writing.
+    #[serde(rename = "input")]
+    Busy,
+    /// Invalid position, or one that is not in a table.
+    #[serde(rename = "input")]
+    Position,
+    /// Invalid policy, or an invalid answer of one.
+    #[serde(rename = "input")]
+    Answer,
     /// Damaged table: its files are inconsistent, or its values are wrong.
     Damaged,
     /// Failure of an external policy.
@@ -34,87 +47,130 @@ pub enum Kind {
     Interrupted,
 }
 
-/// Error that may carry advice. Its `Display` is the message without the hint.
-pub trait Hint: Error {
+/// An error; its `Display` is the message, with that of the cause and without the hint.
+#[derive(Clone)]
+pub struct Error(Box<Parts>);
+
+#[derive(Clone)]
+struct Parts {
+    what: String,
+    hint: Option<String>,
+    kind: Kind,
+    cause: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// Makes an error from a message and a hint.
+    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Error {
+        Error::from(what.into()).with_hint(hint)
+    }
+
+    /// Sets the kind.
+    pub fn of_kind(mut self, kind: Kind) -> Error {
+        self.0.kind = kind;
+        self
+    }
+
+    /// Appends a hint to any existing one.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
+        let hint = hint.into();
+        self.0.hint = Some(self.0.hint.map_or(hint.clone(), |first| joined(&first, Some(&hint))));
+        self
+    }
+
+    /// Appends the message of a cause, and keeps it.
+    pub fn with_cause(mut self, cause: impl StdError + Send + Sync + 'static) -> Error {
+        self.0.what = format!("{}: {cause}", self.0.what);
+        self.0.cause = Some(Arc::new(cause));
+        self
+    }
+
+    /// Rewords the message, for example to prepend `file, line 3: `.
+    pub fn map(mut self, wrap: impl FnOnce(String) -> String) -> Error {
+        self.0.what = wrap(self.0.what);
+        self
+    }
+
     /// Returns the advice, if any.
-    fn hint(&self) -> Option<Cow<'_, str>>;
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
 
     /// Returns the kind of error.
-    fn kind(&self) -> Kind {
-        Kind::Input
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// Returns the error of the system or of a library that is the cause, if any.
+    pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.0.cause.as_deref()
     }
 
     /// Returns the message and the hint in one line.
-    fn line(&self) -> String {
-        joined(&self.to_string(), self.hint().as_deref())
+    pub fn line(&self) -> String {
+        joined(&self.0.what, self.hint())
     }
 }
+
+impl From<String> for Error {
+    #[cold]
+    fn from(what: String) -> Error {
+        Error(Box::new(Parts { what, hint: None, kind: Kind::default(), cause: None }))
+    }
+}
+
+impl From<&str> for Error {
+    fn from(what: &str) -> Error {
+        Error::from(what.to_string())
+    }
+}
+
+/// Errors that nobody is expected to meet, so that they need no words of ours.
+macro_rules! failures {
+    ($($cause:ty),*) => {$(
+        impl From<$cause> for Error {
+            fn from(cause: $cause) -> Error {
+                let mut error = Error::from(cause.to_string()).of_kind(Kind::Failure);
+                error.0.cause = Some(Arc::new(cause));
+                error
+            }
+        }
+    )*};
+}
+
+failures!(std::io::Error, serde_json::Error, std::string::FromUtf8Error);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.what)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.line())
+    }
+}
+
+/// The message contains the cause's, so the source is what caused that.
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.as_ref()?.source()
+    }
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        let [one, other] = [&self.0, &other.0];
+        one.what == other.what && one.hint == other.hint && one.kind == other.kind
+    }
+}
+
+impl Eq for Error {}
 
 /// Joins a message and a hint into one line.
 pub fn joined(message: &str, hint: Option<&str>) -> String {
     hint.map_or(message.to_string(), |hint| format!("{message}; {hint}"))
-}
-
-/// Message with an optional hint: the content of errors that consist of text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hinted {
-    what: String,
-    hint: Option<String>,
-    kind: Kind,
-}
-
-impl Hinted {
-    /// Makes an error from a message and a hint.
-    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Hinted {
-        Hinted::from(what).with_hint(hint)
-    }
-
-    /// Copies an error's message, hint and kind.
-    pub fn of(error: &(impl Hint + ?Sized)) -> Hinted {
-        let (hint, kind) = (error.hint().map(Cow::into_owned), error.kind());
-        Hinted { what: error.to_string(), hint, kind }
-    }
-
-    /// Sets the kind.
-    pub fn of_kind(self, kind: Kind) -> Hinted {
-        Hinted { kind, ..self }
-    }
-
-    /// Appends a hint to any existing one.
-    pub fn with_hint(self, hint: impl Into<String>) -> Hinted {
-        let hint = hint.into();
-        let hint = self.hint.map_or(hint.clone(), |first| joined(&first, Some(&hint)));
-        Hinted { hint: Some(hint), ..self }
-    }
-
-    /// Rewords the message, for example to prepend `file, line 3: `.
-    pub fn map(self, wrap: impl FnOnce(String) -> String) -> Hinted {
-        Hinted { what: wrap(self.what), ..self }
-    }
-}
-
-impl<T: Into<String>> From<T> for Hinted {
-    fn from(what: T) -> Hinted {
-        Hinted { what: what.into(), hint: None, kind: Kind::default() }
-    }
-}
-
-impl fmt::Display for Hinted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl Error for Hinted {}
-
-impl Hint for Hinted {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        self.hint.as_deref().map(Cow::from)
-    }
-
-    fn kind(&self) -> Kind {
-        self.kind
-    }
 }
 
 /// Longest word, in bytes, for which a near one is looked for.
@@ -178,15 +234,23 @@ mod tests {
 
     #[test]
     fn lines_join_what_is_kept_apart() {
-        let hinted = Hinted::new("a; b", "do c").map(|what| format!("f: {what}"));
+        let hinted = Error::new("a; b", "do c").map(|what| format!("f: {what}"));
         assert_eq!((hinted.to_string(), hinted.line()), ("f: a; b".into(), "f: a; b; do c".into()));
-        let plain = Hinted::from("a; b");
+        let plain = Error::from("a; b");
         assert_eq!((plain.line(), plain.hint()), ("a; b".into(), None));
-        assert_eq!(Hinted::of(&hinted), hinted);
         assert_eq!(
-            (hinted.kind(), Hinted::of(&hinted.of_kind(Kind::Failure)).kind()),
+            (plain.kind(), plain.of_kind(Kind::Failure).kind()),
             (Kind::Input, Kind::Failure)
         );
+    }
+
+    #[test]
+    fn causes_are_named_once() {
+        let cause = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let text = format!("cannot read t: {cause}");
+        let error = Error::from("cannot read t").with_cause(cause);
+        assert_eq!((error.to_string(), error.source().is_none()), (text, true));
+        assert!(error.cause().is_some_and(|cause| cause.is::<std::io::Error>()));
     }
 
     #[test]
