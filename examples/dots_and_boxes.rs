@@ -124,6 +124,22 @@ impl Game for DotsAndBoxes {
         Action(self.turned(action.0, symmetry))
     }
 
+    // ---- notation: `x...x....... +1 First`: lines, the mover's lead, who is to move ----
+    fn written(&self, &Position { state, side }: &Position<Grid>) -> Vec<(&'static str, String)> {
+        let (lines, lead) = state;
+        let mark = |line| if lines >> line & 1 == 1 { 'x' } else { '.' };
+        let lines: String = (0..self.line_count()).map(mark).collect();
+        vec![("lines", format!("{lines} {lead:+} {}", self.side_name(side)))]
+    }
+    fn read_position(&self, text: &str) -> Option<Position<Grid>> {
+        let [lines, lead, name] = *text.split_whitespace().collect::<Vec<_>>() else { return None };
+        let marks = lines.len() == self.line_count() && lines.bytes().all(|b| b"x.".contains(&b));
+        let bits = lines.bytes().rev().fold(0, |set, mark| set << 1 | u32::from(mark == b'x'));
+        let state = (bits, lead.parse().ok().filter(|_| marks)?);
+        let side = Side::ALL.into_iter().find(|&side| self.side_name(side) == name)?;
+        Some(Position { state: self.state(self.key(&state))?, side })
+    }
+
     // ---- drawing ----
     /// Lines not yet drawn appear as their numbers.
     fn diagram(&self, position: &Position<Grid>) -> String {

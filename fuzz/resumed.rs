@@ -126,7 +126,7 @@ pub fn solution(data: &[u8]) {
         ..SolveOptions::default()
     };
     let place = PLACE.join("solution");
-    let fixture = files_in(&ROOT.join("tests/fixtures/v5/othello-4x4-root-50fa6e21"));
+    let fixture = files_in(&ROOT.join("tests/fixtures/v6/othello-4x4-root-50fa6e21"));
     let solve = |progress: &dyn Progress| {
         let mut table = Table::open(&place)?;
         let game = Games::default().of_table(&table)?;

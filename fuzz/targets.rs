@@ -396,7 +396,7 @@ fn table_to_change(name: &str) -> Option<PathBuf> {
     ];
     let place = PLACE.join(name);
     let fixture = FIXTURES.into_iter().find(|&known| known == name.trim_end_matches(".packed"))?;
-    let from = ROOT.join("tests/fixtures/v5").join(fixture);
+    let from = ROOT.join("tests/fixtures/v6").join(fixture);
     if place.exists() {
         return Some(place);
     }
@@ -473,7 +473,7 @@ fn card(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let place = PLACE.join("card");
     let write = || {
-        let table = Table::open(&ROOT.join("tests/fixtures/v5/othello-4x4-root-50fa6e21"))?;
+        let table = Table::open(&ROOT.join("tests/fixtures/v6/othello-4x4-root-50fa6e21"))?;
         let game = Games::default().of_table(&table)?;
         let Some(solved) = SolvedTable::open(game, table, false)? else { return Ok(()) };
         let targets = Targets {
@@ -507,7 +507,7 @@ fn card(data: &[u8]) {
 fn batch(data: &[u8]) {
     thread_local! {
         static SOLVED: SolvedTable = {
-            let dir = ROOT.join("tests/fixtures/v5/othello-4x4-root-50fa6e21");
+            let dir = ROOT.join("tests/fixtures/v6/othello-4x4-root-50fa6e21");
             let table = Table::open(&dir).expect("it is a table");
             let game = Games::default().of_table(&table).expect("it is of a game");
             SolvedTable::open(game, table, false).expect("it is whole").expect("it is solved")
@@ -530,7 +530,7 @@ fn batch(data: &[u8]) {
 /// Target: files laid over an export of states, which is then written again.
 fn export(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
-    let fixture = ROOT.join("tests/fixtures/v5/othello-4x4-root-50fa6e21");
+    let fixture = ROOT.join("tests/fixtures/v6/othello-4x4-root-50fa6e21");
     let place = PLACE.join("export");
     let write = || {
         let table = Table::open(&fixture)?;

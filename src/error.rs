@@ -25,6 +25,9 @@ pub enum Kind {
     /// Invalid input.
     #[default]
     Input,
+    /// Table, game or plan that does not suit the request.
+    #[serde(rename = "input")]
+    Unfit,
     /// Table that does not exist.
     #[serde(rename = "input")]
     Missing,

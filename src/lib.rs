@@ -9,9 +9,9 @@
 //! let solution = Solution::of(Othello::new(4, 4, true), &Store::at(dir.path()))?;
 //! let game = solution.game();
 //! let position = game.parse_position("c4b4", &game.start())?;
-//! let value = solution.value(&position).ok_or("it cannot be reached")?;
+//! let value = solution.value(&position)?.ok_or("it cannot be reached")?;
 //! assert_eq!((value.score(), value.distance()), (Some(Score(8)), Some(5)));
-//! let line = solution.line(&position);
+//! let line = solution.line(&position)?;
 //! println!("White, to move, wins by 8 in {} plies", line.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -40,6 +40,7 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("tables need 64-bit pointers to be mapped");
 
+mod bits;
 pub mod error;
 pub mod games;
 pub mod graph;

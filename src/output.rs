@@ -609,6 +609,9 @@ pub fn is_foreign(error: &io::Error) -> bool {
 /// Returns whether an error is for lack of space: of a disk, a quota, or a limit of a file's length.
 pub fn is_full(error: &(dyn StdError + 'static)) -> bool {
     use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    if let Some(error) = error.downcast_ref::<Error>() {
+        return error.cause().is_some_and(|cause| is_full(cause));
+    }
     let Some(system) = error.downcast_ref::<io::Error>() else {
         return error.source().is_some_and(is_full);
     };

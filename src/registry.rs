@@ -72,9 +72,12 @@ impl Games {
         }
     }
 
-    /// The game that a person means by its name, or by the size of a board of Othello.
+    /// The game that a person means by its name, or by the size of a board of Othello. A number alone is a size only if
+    /// there are no other games than the built-in ones: in others it may be a move.
     pub fn meant(&self, word: &str) -> Result<Arc<dyn Rules>, Error> {
-        let is_size = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_digit = |c: char| c.is_ascii_digit();
+        let is_size =
+            word.starts_with(is_digit) && (self.added.is_empty() || !word.chars().all(is_digit));
         if is_size { othello(word) } else { self.named(word) }
     }
 
@@ -117,7 +120,9 @@ fn unfit(game: &dyn Rules, manifest: &Manifest) -> Option<&'static str> {
     let start = game.start();
     let Some(root) = identity.roots.first() else { return Some("no root") };
     let Ok(root) = game.parse_position(root, &start) else {
-        return Some("invalid first root");
+        return Some(
+            "the game does not read the first root: its notation or its sides' names have changed",
+        );
     };
     if manifest.root_ids.len() != identity.roots.len() {
         return Some("numbers of root_ids and roots differ");

@@ -66,8 +66,8 @@ pub(crate) fn measure_error(error: Error) -> PyErr {
     match error.kind() {
         Kind::Policy | Kind::Answer => policy_error(&error),
         Kind::Position => position_error(error.line()),
-        Kind::Damaged | Kind::Missing | Kind::Busy => table_error(error.line()),
-        Kind::Failure if is_of_system() => PyOSError::new_err(cut(error.line())),
+        Kind::Damaged | Kind::Unfit | Kind::Missing | Kind::Busy => table_error(error.line()),
+        _ if is_of_system() => PyOSError::new_err(cut(error.line())),
         _ => yomikiri_error(&error),
     }
 }

@@ -92,7 +92,7 @@ fn run<'a, B: Builder<'a>>(
     let (mut draft, resumed) = Draft::open::<B::State>(&store.place(&name), identity.clone())?;
     let (found, resumed_at) = match fill::<B>(game, plan, &mut draft, resumed, progress) {
         // The same command would end in the same way.
-        Err(error) if error.kind() == Kind::Input => {
+        Err(error) if error.kind() == Kind::Unfit => {
             draft.remove();
             return Err(error);
         }

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::builder::{BuildState, Builder};
 use super::plan::Plan;
-use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
+use super::ranked::{RankedGame, block_counts, distance_of_end};
+use crate::bits::{ones_of, set_bit};
 use crate::error::Error;
 use crate::graph::{no_root, unfit};
 use crate::parallel::{self, GRAIN};
@@ -46,6 +47,12 @@ pub(super) struct ByRank<'a> {
 
 /// Bitmap of ranks.
 type AtomicBits = Vec<AtomicU64>;
+
+/// Adds a rank; returns `true` if it is new.
+#[inline]
+fn mark(ranks: &AtomicBits, rank: u32) -> bool {
+    set_bit(&ranks[rank as usize / 64], rank % 64)
+}
 
 /// Words of a bitmap that a task expands.
 const WORDS: usize = 1 << 10;
@@ -252,7 +259,7 @@ impl ByRank<'_> {
             }
             self.open[place].store(0, Ordering::Relaxed);
             for bit in ones_of(word) {
-                let rank = (place * 64) as u32 + bit;
+                let rank = (place * 64 + bit) as u32;
                 moves.successors(rank, &mut after);
                 let layer = self.layer_of(rank, ply - 1);
                 let own = &mut counts_of(&mut found.layers, layer).table;
@@ -284,12 +291,4 @@ fn firsts(game: &dyn Rules) -> Vec<u32> {
     };
     let last = layer(count.saturating_sub(1)).unwrap_or(0);
     (game.layer(&game.start().state)..=last).map(first_of).collect()
-}
-
-/// Sets the bit of a rank; returns `true` if it was clear.
-#[inline]
-fn mark(bits: &AtomicBits, rank: u32) -> bool {
-    let (word, bit) = (&bits[rank as usize / 64], 1 << (rank % 64));
-    // Most bits are set already, and a load costs less than a write.
-    word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
 }

@@ -11,6 +11,7 @@
 //! The skips are stored in planes, first bytes together, then the second bytes of those that have two, and so
 //! on, because bytes of one kind compress best together.
 
+use crate::bits::ones_of;
 use crate::rules::Rules;
 // The one name of a game outside `by_block`; plans take it from here.
 pub(super) use crate::games::othello::blocks::has_blocks;
@@ -56,26 +57,16 @@ impl Coding {
     }
 }
 
-/// Returns the single bits of a word, ascending.
-#[inline]
-fn bits(mut word: u64) -> impl Iterator<Item = u64> {
-    std::iter::from_fn(move || {
-        let lowest = word & word.wrapping_neg();
-        word ^= lowest;
-        (lowest != 0).then_some(lowest)
-    })
-}
-
 /// Gathers the bits of `x` selected by `mask` into the low bits.
 #[inline]
 fn press(x: u64, mask: u64) -> u64 {
-    bits(mask).zip(0..).fold(0, |all, (bit, place)| all | u64::from(x & bit != 0) << place)
+    ones_of(mask).zip(0..).fold(0, |all, (bit, place)| all | (x >> bit & 1) << place)
 }
 
 /// Scatters the low bits of `x` to the bits of `mask`.
 #[inline]
 fn spread(x: u64, mask: u64) -> u64 {
-    bits(mask).zip(0..).fold(0, |all, (bit, place)| all | (bit * (x >> place & 1)))
+    ones_of(mask).zip(0..).fold(0, |all, (bit, place)| all | (x >> place & 1) << bit)
 }
 
 /// Appends a number in LEB128: seven bits a byte, lowest first, the highest bit set in all but the last byte.

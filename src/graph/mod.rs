@@ -53,13 +53,11 @@ pub use keys::{Keys, KeysElsewhere};
 pub use pack::{check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 #[doc(hidden)]
-pub use ranked::ones_of;
-#[doc(hidden)]
 pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
 #[doc(hidden)]
 pub use view::{Finder, Graph, RowMove, RowPiece, TerminalScores};
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::rules::Rules;
 
 /// Fault of arrays whose lengths contradict each other.
@@ -110,15 +108,16 @@ fn no_root() -> Error {
 /// Returns the error for a layer (a ply in games with cycles) that has more moves than fit their numbers.
 fn too_many_moves(layer: u32, moves: u64) -> Error {
     let what = format!("layer {layer} has at least {moves} moves; the limit is 2^32 per layer");
-    Error::new(what, BOUND)
+    Error::new(what, BOUND).of_kind(Kind::Unfit)
 }
 
 /// Returns the error for more states than fit their numbers.
 fn too_many_states(states: u64) -> Error {
-    Error::new(format!("{states} states exceed the limit of 2^32"), BOUND)
+    Error::new(format!("{states} states exceed the limit of 2^32"), BOUND).of_kind(Kind::Unfit)
 }
 
 /// Returns the error for a game that cannot be enumerated with the given options.
 fn unfit(game: &dyn Rules, why: impl Into<Error>) -> Error {
-    why.into().map(|why| format!("{} cannot be enumerated: {why}", game.name()))
+    let unfit = why.into().map(|why| format!("{} cannot be enumerated: {why}", game.name()));
+    unfit.of_kind(Kind::Unfit)
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
+use crate::bits::ones_of;
 use crate::error::Error;
 use crate::parallel;
 use crate::rules::{Address, Empties, End, Outcome, RankedMoves, Rules};
@@ -168,7 +169,7 @@ impl Ranked {
                 of = self.damage.or_record(self.read(unit, |words, _, rows| {
                     ranks.clear();
                     for (bits, first) in words.iter().zip((first..).step_by(64)) {
-                        ranks.extend(ones_of(*bits).map(|bit| first + bit));
+                        ranks.extend(ones_of(*bits).map(|bit| first + bit as u32));
                     }
                     rows
                 }))?;
@@ -233,18 +234,6 @@ pub fn distance_of_end(end: End) -> Option<u8> {
         (Outcome::Win, 1) => Some(1),
         _ => None,
     }
-}
-
-/// Returns the positions of the bits set in a word, ascending.
-#[inline]
-pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
-    std::iter::from_fn(move || {
-        (word != 0).then(|| {
-            let bit = word.trailing_zeros();
-            word &= word - 1;
-            bit
-        })
-    })
 }
 
 /// [`RankedMoves`] of a game: its own, or derived from the rules state by state.

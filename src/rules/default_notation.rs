@@ -86,11 +86,15 @@ pub(super) fn parse_line<G: Game>(
         let action = actions.iter().find(|action| named(action)).ok_or_else(|| {
             let legal: Vec<String> =
                 actions.iter().map(|&a| game.action_name(position.side, a)).collect();
+            let positions = match line.len() {
+                1 => format!("; a position is written `{}`", game.notation(from)),
+                _ => String::new(),
+            };
             match legal.is_empty() {
                 true => format!("illegal move `{word}`: the game is over").into(),
                 false => Error::new(
                     format!("illegal move `{word}`"),
-                    format!("legal moves: {}", legal.join(" ")),
+                    format!("legal moves: {}{positions}", legal.join(" ")),
                 ),
             }
         })?;

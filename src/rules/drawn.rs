@@ -53,6 +53,8 @@ pub struct BoardLayout {
     pub row_names: Vec<String>,
     /// Distinct kinds of pieces; empty if there is only one.
     pub pieces: Vec<PieceKind>,
+    /// Marks that stand for the pieces of the two sides where there is one kind, if the game names any.
+    pub marks: Option<[&'static str; 2]>,
 }
 
 /// Squares of a move.

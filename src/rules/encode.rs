@@ -328,7 +328,7 @@ impl Encoding {
         let own = Plane::own(game);
         let name = game.name();
         if own.as_ref().is_some_and(Vec::is_empty) {
-            return Err(format!("{name} has no planes; implement `planes`"));
+            return Err(format!("{name} has no planes; implement `plane_kinds`"));
         }
         if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
             return Err(format!(

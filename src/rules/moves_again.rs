@@ -1,5 +1,6 @@
 //! Games in which a player may move again: the other player passes in between.
 
+use super::default_notation;
 use super::{
     Action, Canonical, Drawn, Empties, End, Facts, Game, Group, MoveSquares, Outcome, PieceKind,
     Position, RepetitionRule, Score, Side, Symmetry,
@@ -17,10 +18,13 @@ pub trait MovesAgain: Game {
 
 /// Game in which the other player passes whenever a player moves again, so that sides alternate.
 ///
-/// A pass is an action of its own, the last one, and counts as a ply in distances. Ranks, squares, planes, notation and
-/// a search of the inner rules are not used.
+/// A pass is an action of its own, the last one, and counts as a ply in distances. Ranks, squares, planes and a
+/// search of the inner rules are not used.
 #[derive(Clone, Debug)]
 pub struct ForcedPasses<G: MovesAgain>(pub G);
+
+/// Text behind a position whose mover can only pass.
+const WAITS: &str = " pass";
 
 /// State of a game with [`ForcedPasses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +67,7 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
     ) {
         if !waits {
             self.0.moves(&state, |action, after| {
+                assert!(action < self.pass(), "an action is not below `action_count`: {action:?}");
                 let waits = self.0.moves_again(&state, action);
                 each(action, Turn { state: after, waits });
             });
@@ -157,7 +162,31 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
         self.0.tag(key >> 1, side) << 1 | key & 1
     }
     fn side_of(&self, key: u128) -> Side {
-        self.0.side_of(key >> 1)
+        let (key, waits) = (key >> 1, key & 1 == 1);
+        let (side, [first, second]) =
+            (self.0.side_of(key), Side::ALL.map(|side| self.0.tag(key, side)));
+        // A state that contains a side contains the one that makes the next real move; a tag is that of the mover.
+        if waits && first == second && self.0.keeps_sides() { side.other() } else { side }
+    }
+
+    // ---- notation: that of the inner rules, with a word behind it where the mover can only pass ----
+    fn written(&self, position: &Position<Turn<G::State>>) -> Vec<(&'static str, String)> {
+        let (own, inner) = (self.0.written(&self.inner(position)), self.inner(position));
+        // The library reads keys.
+        if own.iter().all(|(_, text)| self.0.read_position(text) != Some(inner)) {
+            return vec![("line", default_notation::notation(self, position))];
+        }
+        let waits = if position.state.waits { WAITS } else { "" };
+        own.into_iter().map(|(name, text)| (name, text + waits)).collect()
+    }
+    fn read_position(&self, text: &str) -> Option<Position<Turn<G::State>>> {
+        let own = text.trim_end().strip_suffix(WAITS);
+        let Position { state, side } = self.0.read_position(own.unwrap_or(text))?;
+        let (state, side) = match own {
+            Some(_) => (Turn { state, waits: true }, side.other()),
+            None => (Turn { state, waits: false }, side),
+        };
+        Some(Position { state, side })
     }
 
     // ---- drawing and names ----

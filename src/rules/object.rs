@@ -299,7 +299,9 @@ impl dyn Rules + '_ {
     /// Returns the board without a position on it.
     pub fn board_layout(&self) -> BoardLayout {
         let ((rows, columns), [column_names, row_names]) = (self.shape(), self.coordinates());
-        BoardLayout { rows, columns, column_names, row_names, pieces: self.piece_kinds() }
+        let (pieces, marks) = (self.piece_kinds(), Side::ALL.map(|side| self.side_mark(side)));
+        let marks = marks[0].zip(marks[1]).map(<[_; 2]>::from);
+        BoardLayout { rows, columns, column_names, row_names, pieces, marks }
     }
 
     /// Returns the same rules with states folded under all symmetries.

@@ -10,7 +10,7 @@
 //! // White has given check with every move.
 //! let end = played.end(&*game).unwrap();
 //! assert_eq!((end.reason, end.outcome), (EndReason::PerpetualCheck, Outcome::Loss));
-//! # Ok::<(), yomikiri::rules::Error>(())
+//! # Ok::<(), yomikiri::error::Error>(())
 //! ```
 
 use super::{Action, AnyPosition, Outcome, Position, Repetition, Rules, Side};

@@ -13,31 +13,20 @@
 use std::ops::Range;
 
 use super::options::Method;
-use super::value::{Prospect, SweepOrder, Value};
+use super::value::{Prospect, Value};
 use crate::error::Error;
-use crate::graph::ENDLESS;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::rules::{Empties, Outcome, Repetition, Score};
 use crate::table::{
     Array, DISCOUNTED_COLUMN, Discounted, Element, Manifest, NewColumn, PackedColumn, RootValue,
-    SOLUTION_COLUMNS, Solution, SweepRecord, Table, Written,
+    SOLUTION_COLUMNS, SweepRecord, Table,
 };
 
 /// Function that returns the values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
 /// Function that encodes values as the bytes of a column.
 type Encode = Box<dyn Fn(&[Value]) -> Vec<u8> + Sync>;
-
-/// Form in which values are stored.
-#[derive(Clone, Copy)]
-struct Form {
-    has_scores: bool,
-    /// `true` for bounds, `false` for proven values.
-    has_bounds: bool,
-    /// `true` for distances of a table by rank.
-    is_ranked: bool,
-}
 
 /// Returns the column of a number that `of` gives each bound.
 fn column<T: Element>(
@@ -52,8 +41,8 @@ fn column<T: Element>(
     (NewColumn::of::<T>(name), Box::new(encode))
 }
 
-/// Returns the columns of a form, with distances of at most `longest` plies.
-fn columns_of(form: Form, longest: u16) -> Vec<(NewColumn, Encode)> {
+/// Returns the columns of a method's values: with distances of at most `longest` plies, and bounds if some differ.
+fn columns_of(method: &Method, longest: u16, has_bounds: bool) -> Vec<(NewColumn, Encode)> {
     let lower: fn(&Value) -> Prospect = |value| value.lower;
     let upper: fn(&Value) -> Prospect = |value| value.upper;
     let score = |name, bound| column::<i8>(name, bound, |prospect| prospect.score().0);
@@ -63,53 +52,62 @@ fn columns_of(form: Form, longest: u16) -> Vec<(NewColumn, Encode)> {
         }),
         false => column::<u16>(name, bound, |prospect| prospect.distance().unwrap_or(u16::MAX)),
     };
-    match form {
-        Form { is_ranked: true, .. } => vec![distance("distance", lower)],
-        Form { has_bounds: false, has_scores, .. } => {
-            let name = if has_scores { "score" } else { "outcome" };
-            vec![score(name, lower), distance("distance", lower)]
-        }
-        Form { has_scores, .. } => {
-            let [lowest, highest] = match has_scores {
+    if method.by_rank && !method.layered {
+        return vec![distance("distance", lower)];
+    }
+    match (has_bounds, has_scores(method)) {
+        (false, true) => vec![score("score", lower), distance("distance", lower)],
+        (false, false) => vec![score("outcome", lower), distance("distance", lower)],
+        (true, has_scores) => {
+            let [least, most] = match has_scores {
                 true => ["score_lower", "score_upper"],
                 false => ["outcome_lower", "outcome_upper"],
             };
             vec![
-                score(lowest, lower),
+                score(least, lower),
                 distance("distance_lower", lower),
-                score(highest, upper),
+                score(most, upper),
                 distance("distance_upper", upper),
             ]
         }
     }
 }
 
-/// Returns the longest distance of any bound.
-fn longest_of(rows: usize, values: &SomeValues<'_>) -> u16 {
-    let longest = |some: Range<usize>| {
-        let bounds = values(some).into_iter().flat_map(|value| [value.lower, value.upper]);
-        bounds.filter_map(Prospect::distance).max().unwrap_or(0)
-    };
-    parallel::map_ranges(rows, GRAIN, &longest).into_iter().max().unwrap_or(0)
+/// Returns `true` if values are scores: in layered games that have them.
+fn has_scores(method: &Method) -> bool {
+    method.layered && method.has_scores
 }
 
-/// Writes values in the columns of their form.
-fn install_values(
+/// Returns the longest distance of any bound, and `true` if the bounds of some value differ.
+fn extent_of(rows: usize, values: &SomeValues<'_>) -> (u16, bool) {
+    let of_some = |some: Range<usize>| {
+        values(some).into_iter().fold((0, false), |(longest, is_open), value| {
+            let plies = value.lower.distance().max(value.upper.distance());
+            (plies.unwrap_or(0).max(longest), is_open || value.lower != value.upper)
+        })
+    };
+    let parts = parallel::map_ranges(rows, GRAIN, &of_some).into_iter();
+    parts.fold((0, false), |a, b| (a.0.max(b.0), a.1 || b.1))
+}
+
+/// Writes the values of a table's rows, which `values` returns.
+pub(super) fn install_values(
     table: &mut Table,
-    mut solution: Solution,
+    method: &Method,
     rows: usize,
     values: &SomeValues<'_>,
-    form: Form,
+    sweeps: &[SweepRecord],
 ) -> Result<(), Error> {
-    let longest = longest_of(rows, values);
+    let (longest, is_open) = extent_of(rows, values);
     if longest >= Prospect::MAX_DISTANCE {
         let most = Prospect::MAX_DISTANCE;
         return Err(
             format!("a game lasts {most} plies or more, beyond the limit of a table").into()
         );
     }
+    let (mut solution, has_scores) = (method.record(sweeps), has_scores(method));
     let (columns, encoders): (Vec<NewColumn>, Vec<Encode>) =
-        columns_of(form, longest).into_iter().unzip();
+        columns_of(method, longest, is_open).into_iter().unzip();
     let count = |values: &[Value], is: fn(&Value) -> bool| {
         values.iter().filter(|&value| is(value)).count() as u64
     };
@@ -132,71 +130,23 @@ fn install_values(
     };
     let written = table.write_columns(&columns, rows, &mut fill)?;
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
-    solution.proven_scores = form.has_scores.then_some(proven[2]);
+    solution.proven_scores = has_scores.then_some(proven[2]);
     let root = |&row: &u64| {
         let value = values(row as usize..row as usize + 1)[0];
         RootValue {
             outcome: value.outcome().map(Outcome::value),
-            score: value.score().filter(|_| form.has_scores).map(|score| score.0),
+            score: value.score().filter(|_| has_scores).map(|score| score.0),
             distance: value.distance(),
         }
     };
     solution.roots = table.manifest().root_ids.iter().map(root).collect();
-    install(table, written, solution)
-}
-
-fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Result<(), Error> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
         SOLUTION_COLUMNS.iter().for_each(|&name| {
             manifest.arrays.remove(name);
         });
     };
-    table.install(columns, unsolve, |manifest| manifest.solution = Some(solution))
-}
-
-/// Writes the exact values of a layered game's table.
-pub(super) fn install_exact<T: SweepOrder>(
-    table: &mut Table,
-    method: &Method,
-    kept: &[T],
-    sweeps: &[SweepRecord],
-) -> Result<(), Error> {
-    let form = Form { has_scores: method.has_scores, has_bounds: false, is_ranked: false };
-    let exact = |rows: Range<usize>| -> Vec<Value> {
-        kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
-    };
-    install_values(table, method.record(sweeps), kept.len(), &exact, form)
-}
-
-/// Writes bounds of a layered game's table with a frontier, or values of a game with cycles by sorted keys.
-pub(super) fn install_intervals(
-    table: &mut Table,
-    method: &Method,
-    values: &[Value],
-    sweeps: &[SweepRecord],
-) -> Result<(), Error> {
-    let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
-    let has_bounds = method.layered || parallel::find_map(values.len(), is_open).is_some();
-    let form = Form { has_scores: method.has_scores, has_bounds, is_ranked: false };
-    let some = |rows: Range<usize>| values[rows].to_vec();
-    install_values(table, method.record(sweeps), values.len(), &some, form)
-}
-
-/// Writes the column of a table by rank.
-pub(super) fn install_ranked(
-    table: &mut Table,
-    method: &Method,
-    distance: &[u8],
-    sweeps: &[SweepRecord],
-) -> Result<(), Error> {
-    let some = |rows: Range<usize>| -> Vec<Value> {
-        let plies = |&distance: &u8| Some(u16::from(distance)).filter(|_| distance != ENDLESS);
-        let distances = distance[rows].iter().map(plies);
-        distances.map(|plies| ranked_value(plies, method.repetition)).collect()
-    };
-    let form = Form { has_scores: false, has_bounds: false, is_ranked: true };
-    install_values(table, method.record(sweeps), distance.len(), &some, form)
+    table.install(written, unsolve, |manifest| manifest.solution = Some(solution))
 }
 
 /// Writes the discounted values of a layered game's table.
@@ -228,7 +178,7 @@ pub(super) fn install_discounted(
     )
 }
 
-fn ranked_value(distance: Option<u16>, repetition: Repetition) -> Value {
+pub(super) fn ranked_value(distance: Option<u16>, repetition: Repetition) -> Value {
     match (distance, repetition) {
         (Some(plies), _) => {
             let outcome = if plies % 2 == 1 { Outcome::Win } else { Outcome::Loss };
@@ -370,7 +320,8 @@ impl std::fmt::Debug for Elsewhere {
 }
 
 impl ValueColumns {
-    fn open(table: &Table, checked: bool) -> Result<ValueColumns, Error> {
+    /// Maps the columns; also returns `true` if they contain scores.
+    fn open(table: &Table, checked: bool) -> Result<(ValueColumns, bool), Error> {
         let manifest = table.manifest();
         let has = |name: &str| match manifest.is_packed() {
             true => manifest.arrays.contains_key(&format!("packed_{name}")),
@@ -378,18 +329,20 @@ impl ValueColumns {
         };
         let prospects = |names: [&str; 2]| Prospects::open(table, names, checked);
         if let Some(score) = ["score", "outcome"].into_iter().find(|name| has(name)) {
-            return Ok(match has("distance") || !manifest.is_packed() {
+            let columns = match has("distance") || !manifest.is_packed() {
                 true => ValueColumns::Exact(prospects([score, "distance"])?),
                 false => ValueColumns::Scores(Column::open(table, score, checked)?),
-            });
+            };
+            return Ok((columns, score == "score"));
         }
         let bounds = [["score_lower", "score_upper"], ["outcome_lower", "outcome_upper"]];
         Ok(match bounds.into_iter().find(|[lower, _]| has(lower)) {
-            Some([lower, upper]) => ValueColumns::Bounds(
-                prospects([lower, "distance_lower"])?,
-                prospects([upper, "distance_upper"])?,
-            ),
-            None => ValueColumns::Ranked(Distances::open(table, "distance", checked)?),
+            Some([lower, upper]) => {
+                let (least, most) =
+                    (prospects([lower, "distance_lower"])?, prospects([upper, "distance_upper"])?);
+                (ValueColumns::Bounds(least, most), lower == "score_lower")
+            }
+            None => (ValueColumns::Ranked(Distances::open(table, "distance", checked)?), false),
         })
     }
 }
@@ -410,8 +363,7 @@ impl Values {
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| table.damaged_manifest(what);
-        let has = |name: &str| manifest.arrays.contains_key(name);
-        let has_scores = ["score", "score_lower", "packed_score"].into_iter().any(has);
+        let (columns, has_scores) = ValueColumns::open(table, checked)?;
         // Games without scores have no empty squares to count, and layered games no infinite play.
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
@@ -431,8 +383,7 @@ impl Values {
             }
             repetition => repetition.unwrap_or(Repetition::Draw),
         };
-        let (columns, rows) =
-            (ValueColumns::open(table, checked)?, manifest.counts.table.states as usize);
+        let rows = manifest.counts.table.states as usize;
         Ok(Some(Values { columns, rows, has_scores, empties, repetition }))
     }
 

@@ -11,7 +11,7 @@ use super::checkpoint::Checkpoint;
 use super::options::{Method, RowOrder};
 use super::sweep::{Change, done};
 use super::textbook::Textbook;
-use super::value::{Prospect, Short, SweepOrder};
+use super::value::{Prospect, Short, SweepOrder, Value};
 use super::{SweepLog, columns};
 use crate::error::Error;
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
@@ -70,7 +70,8 @@ impl Layered<'_> {
             let backup = BoundsBackup { max_score, leaves };
             let unknown = BoundsBackup::unknown(max_score);
             let (values, resumed) = self.find(table, maker, &backup, unknown, log)?;
-            columns::install_intervals(table, method, &values, &log.sweeps)?;
+            let some = |rows: Range<usize>| values[rows].to_vec();
+            columns::install_values(table, method, values.len(), &some, &log.sweeps)?;
             return Ok(resumed);
         }
         // A move leads to a later layer, except a pass, and no pass follows another.
@@ -90,7 +91,7 @@ impl Layered<'_> {
     ) -> Result<bool, Error> {
         let (backup, level) = (ExactBackup::<T>::new(leaves), T::of(level()));
         let (values, resumed) = self.find(table, maker, &backup, level, log)?;
-        columns::install_exact(table, self.method, &values, &log.sweeps)?;
+        install_exact(table, self.method, &values, &log.sweeps)?;
         Ok(resumed)
     }
 
@@ -176,6 +177,19 @@ fn level() -> Prospect {
     Prospect::new(Score(0), Some(0))
 }
 
+/// Writes exact values as they are kept while they are swept.
+fn install_exact<T: SweepOrder>(
+    table: &mut Table,
+    method: &Method,
+    kept: &[T],
+    sweeps: &[SweepRecord],
+) -> Result<(), Error> {
+    let exact = |rows: Range<usize>| -> Vec<Value> {
+        kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
+    };
+    columns::install_values(table, method, kept.len(), &exact, sweeps)
+}
+
 /// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
 /// them.
 pub fn install_found(
@@ -191,7 +205,7 @@ pub fn install_found(
         decided: None,
     };
     let method = Method::of(game, table, &super::SolveOptions::default());
-    columns::install_exact(table, &method, &kept, &[sweep])
+    install_exact(table, &method, &kept, &[sweep])
 }
 
 /// Prefetch distance in moves.

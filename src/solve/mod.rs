@@ -10,8 +10,8 @@
 //!   keys;
 //! * `textbook` sweeps layered games in the ways of the textbooks.
 //!
-//! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts
-//! them, and [`prove`] proves rows, moves and values from the rules.
+//! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, and [`prove`]
+//! proves rows, moves and values from the rules.
 //!
 //! ```
 //! use yomikiri::graph::{self, Plan};
@@ -31,7 +31,6 @@ mod backup;
 mod checkpoint;
 mod columns;
 mod cyclic;
-mod distances;
 mod layered;
 mod options;
 mod proof;
@@ -40,17 +39,14 @@ mod sweep;
 mod textbook;
 pub mod value;
 
+use std::ops::Range;
 use std::time::Duration;
 
 pub use columns::Values;
 #[doc(hidden)]
-#[doc(hidden)]
-pub use distances::ByDistance;
-#[doc(hidden)]
 pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
-#[doc(hidden)]
 pub use value::{Prospect, Value};
 
 use checkpoint::Checkpoint;
@@ -58,7 +54,7 @@ use layered::Layered;
 use options::Method;
 
 use crate::error::Error;
-use crate::graph::{Graph, RankedGame};
+use crate::graph::{ENDLESS, Graph, RankedGame};
 use crate::progress::Progress;
 use crate::rules::Rules;
 use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table};
@@ -159,7 +155,12 @@ pub fn solve(
             let work = (&checkpoint, progress);
             let (distances, resumed) =
                 ranked::retrograde(ranked, &moves, method.repetition, work, &mut log)?;
-            columns::install_ranked(table, &method, &distances, &log.sweeps)?;
+            let values = |rows: Range<usize>| -> Vec<Value> {
+                let plies = |&byte: &u8| Some(u16::from(byte)).filter(|_| byte != ENDLESS);
+                let plies = distances[rows].iter().map(plies);
+                plies.map(|plies| columns::ranked_value(plies, method.repetition)).collect()
+            };
+            columns::install_values(table, &method, distances.len(), &values, &log.sweeps)?;
             resumed
         } else {
             let (values, resumed) = cyclic::solve(
@@ -170,7 +171,8 @@ pub fn solve(
                 (&checkpoint, progress),
                 &mut log,
             )?;
-            columns::install_intervals(table, &method, &values, &log.sweeps)?;
+            let some = |rows: Range<usize>| values[rows].to_vec();
+            columns::install_values(table, &method, values.len(), &some, &log.sweeps)?;
             resumed
         }
     };

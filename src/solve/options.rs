@@ -68,7 +68,7 @@ impl SolveOptions {
         let options = [
             (self.order.is_some(), self.order.unwrap_or_default().option(), layered),
             (self.theta.is_some(), "--theta", layered),
-            (self.empties.is_some(), "--empties", layered && scored),
+            (self.empties.is_some(), "--empties", layered && scored && game.has_squares()),
             (self.discount.is_some(), "--discount", layered),
             (self.repetition.is_some(), "--repetition", !layered),
         ];
@@ -101,7 +101,7 @@ pub(super) struct Method {
     /// Unit of the score, in the singular.
     score_unit: &'static str,
     /// `true` if rows are found by rank, and (`repetition`) the value of infinite play; games with cycles.
-    by_rank: bool,
+    pub by_rank: bool,
     pub repetition: Repetition,
 }
 

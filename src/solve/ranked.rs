@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::SweepLog;
 use super::checkpoint::Checkpoint;
+use crate::bits::{ones_of, set_bit};
 use crate::error::Error;
-use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
+use crate::graph::{ENDLESS, Ranked, distance_of_end};
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
@@ -75,7 +76,7 @@ impl Level {
 
     #[inline]
     fn add(&self, rank: u32) {
-        self.0[rank as usize / 64].fetch_or(1 << (rank % 64), Ordering::Relaxed);
+        set_bit(&self.0[rank as usize / 64], rank % 64);
     }
 
     /// Takes a word of the level and clears it.
@@ -131,7 +132,7 @@ impl<'a> Bytes<'a> {
                 for (place, &word) in own {
                     count += u64::from(word.count_ones());
                     for bit in ones_of(word) {
-                        visit((place * 64) as u32 + bit, &mut found)?;
+                        visit((place * 64 + bit) as u32, &mut found)?;
                     }
                 }
                 progress.advance(count);
@@ -147,7 +148,7 @@ impl<'a> Bytes<'a> {
         let mut row = 0;
         for (place, &word) in self.ranked.words().iter().enumerate() {
             for bit in ones_of(word) {
-                let byte = bytes[place * 64 + bit as usize];
+                let byte = bytes[place * 64 + bit];
                 bytes[row] = if byte > LONGEST { ENDLESS } else { byte };
                 row += 1;
             }
@@ -316,7 +317,7 @@ impl Bytes<'_> {
             for place in places {
                 let word = level.take(place);
                 for bit in ones_of(word) {
-                    self.moves.predecessors((place * 64) as u32 + bit, &mut before);
+                    self.moves.predecessors((place * 64 + bit) as u32, &mut before);
                 }
                 before.iter().for_each(|&rank| prefetch(&self.of[rank as usize]));
                 for rank in before.drain(..) {

@@ -17,7 +17,7 @@ impl Damage {
 
     #[cold]
     fn record(&self, error: Error) {
-        // What was met first is reported; the rest may follow from it.
+        // The first damage is reported; the rest may follow from it.
         let _ = self.0.set(error);
     }
 
@@ -25,6 +25,11 @@ impl Damage {
     #[cold]
     pub fn record_in(&self, path: &Path, what: impl Into<String>) {
         self.record(Error::damaged(path, what));
+    }
+
+    /// Returns `true` if damage was recorded, or still may be by a reader.
+    pub(super) fn is_open(&self) -> bool {
+        self.0.get().is_some() || Arc::strong_count(&self.0) > 1
     }
 
     /// Fails if damage was recorded.

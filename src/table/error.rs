@@ -22,7 +22,8 @@ impl Error {
     /// Returns the error for a directory or a file that is not a table, for a reason that may have a hint.
     pub(crate) fn foreign(path: &Path, why: impl Into<Error>) -> Error {
         let what = why.into().map(|why| format!("{} is not a table: {why}", path.display()));
-        what.with_hint("name another, or make one with 'solver enumerate'")
+        let hint = "name another, or make one with 'solver enumerate'";
+        what.with_hint(hint).of_kind(Kind::Unfit)
     }
 
     /// Returns the error for files that another process is writing.

@@ -3,7 +3,7 @@
 //! The manifest is plain data. It ends in a checksum of its own text, so a changed byte is detected as
 //! in an array.
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
@@ -323,7 +323,7 @@ pub fn column_in(file: &str) -> Option<&str> {
     (is_column(name) && is_checksum(crc32)).then_some(name)
 }
 
-fn is_checksum(text: &str) -> bool {
+pub(super) fn is_checksum(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -388,7 +388,8 @@ impl Manifest {
                 "unsupported table format {found} of {}: expected {FORMAT_VERSION}",
                 path.display()
             );
-            return Err(Error::new(what, "enumerate it again"));
+            let hint = "remove it with 'solver remove', and enumerate it again";
+            return Err(Error::new(what, hint).of_kind(Kind::Unfit));
         }
         let manifest: Manifest = serde_json::from_str(text)
             .map_err(|e| Error::damaged(path, format!("invalid field ({e})")))?;

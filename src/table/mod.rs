@@ -142,10 +142,15 @@ impl Table {
         let lock = Lock::take(&self.dir.with_added_extension("lock"))?;
         let now = Table::open(&self.dir)?;
         match now.manifest.identity == self.manifest.identity {
-            true => *self = now,
+            true => self.open_again(now),
             false => return Err(Error::busy(&self.dir)),
         }
         Ok(lock)
+    }
+
+    /// Becomes what is on the disk now. Damage that readers met before still counts.
+    fn open_again(&mut self, now: Table) {
+        *self = Table { damage: self.damage.clone(), ..now };
     }
 
     fn manifest_in(dir: &Path) -> Result<Manifest, Error> {
@@ -360,7 +365,7 @@ impl Table {
             let _ = commit::write_kept(&path, self.manifest.to_text().as_bytes());
         }
         written.at("write", &path)?;
-        *self = Table::open(&self.dir)?;
+        self.open_again(Table::open(&self.dir)?);
         self.remove_old_columns()
     }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::commit::Lock;
 use super::error::IoContext;
+use super::manifest::is_checksum;
 use super::scratch::SCRATCH;
 use super::store::{REMOVED, bytes_in};
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
@@ -174,9 +175,13 @@ fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, Error> {
 fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
     let whole = output_of(file).unwrap_or(file);
     let array = whole.strip_suffix(".npy");
+    let is_column = |array: &str| {
+        array.rsplit_once('-').is_some_and(|(name, sum)| arrays.contains(name) && is_checksum(sum))
+    };
     whole == "manifest.json"
         || array.is_some_and(|array| {
             arrays.contains(array)
+                || is_column(array)
                 || SOLUTION_COLUMNS.contains(&array)
                 || array == DISCOUNTED_COLUMN
                 || column_in(whole).is_some()

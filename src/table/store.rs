@@ -66,7 +66,9 @@ impl Store {
     /// Opens the table in a directory.
     pub(crate) fn open_at(&self, dir: &Path) -> Result<Table, Error> {
         let table = Table::open(dir)?;
-        parallel::lock(&self.damage).push(table.damage().clone());
+        let mut all = parallel::lock(&self.damage);
+        all.retain(Damage::is_open);
+        all.push(table.damage().clone());
         Ok(table)
     }
 

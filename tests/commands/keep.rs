@@ -93,7 +93,9 @@ fn a_table_is_removed_with_all_that_belongs_to_it() {
     kept_dir(&scratch).unwrap();
     fs::write(scratch.join("state.json"), "{}").unwrap();
     let table = tables.place(WHOLE);
-    for place in [temporary(&table.join("lower.npy")).unwrap(), table.join("lower-0123abcd.npy")] {
+    for place in
+        [temporary(&table.join("score_lower.npy")).unwrap(), table.join("score_lower-0123abcd.npy")]
+    {
         fs::write(place, "a column that no manifest names").unwrap();
     }
     let draft = tables.place("othello-4x4.partial");

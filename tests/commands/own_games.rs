@@ -10,6 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use yomikiri::rules::perft::Finished;
 use yomikiri::rules::{Game, Group, Outcome, Rules, assert_conforms};
+use yomikiri::table::HEADER_BYTES;
 
 use crate::examples::ranked_four::{Board, RankedFour};
 use crate::examples::{four_in_a_row, noughts, three_mens_morris};
@@ -123,6 +124,50 @@ fn two_programs_share_a_directory_of_tables() {
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(found["table"], "three-mens-morris");
     }
+}
+
+/// Numbers of a `.npy` file of `<u8`.
+fn numbers(path: &Path) -> Vec<u64> {
+    let bytes = fs::read(path).unwrap();
+    let (words, rest) = bytes[HEADER_BYTES..].as_chunks::<8>();
+    assert!(rest.is_empty());
+    words.iter().map(|&word| u64::from_le_bytes(word)).collect()
+}
+
+/// Keys of a game that keeps sides contain the side, in exports as in tables, and notations of any length have a column.
+#[test]
+fn exports_have_the_keys_of_the_table() {
+    let program = Program::of("hare_and_hounds");
+    program.ok(&["solve", "hare-and-hounds"]);
+    let out = program.tables.path().join("targets");
+    let out = out.to_str().unwrap();
+    program.ok(&["export", "--states-of", "all", "-q", "--out", out]);
+    let exported = numbers(&Path::new(out).join("key.npy"));
+    let stored = numbers(&program.tables.path().join("hare-and-hounds/keys.npy"));
+    // The lowest bit is the side.
+    let hounds = exported.iter().filter(|key| **key & 1 == 0).count();
+    assert!(hounds > 500 && exported.len() - hounds > 500, "{hounds} of {}", exported.len());
+    assert!(exported.iter().all(|key| stored.contains(key)), "a key of no row");
+    let refused = program.command(&["export", "--out", "x.obf"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("OBF does not apply"));
+}
+
+/// A number may be a move of one's own game; `match` and `train` say what they lack.
+#[test]
+fn words_of_ones_own_game_are_not_taken_for_others() {
+    let program = Program::of("noughts");
+    program.ok(&["solve", "noughts-and-crosses"]);
+    for (args, said) in [
+        (&["query", "4"][..], "illegal move `4`"),
+        (&["match", "noughts-and-crosses", "greedy"], "name two policies"),
+        (&["train", "supervised", "noughts-and-crosses"], "is not a board of Othello"),
+    ] {
+        let output = program.command(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
+    }
+    let help = program.ok(&["enumerate", "--help"]);
+    assert!(help.contains("[default: noughts-and-crosses]"), "{help}");
 }
 
 /// Two programs of the same rules, by keys and by ranks, have the same lines.

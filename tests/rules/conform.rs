@@ -3,8 +3,8 @@
 use yomikiri::error::Error;
 use yomikiri::rules::symmetry::map_square;
 use yomikiri::rules::{
-    Action, Empties, Facts, Game, Group, Outcome, PlaneKinds, Position, Score, Side, Symmetry,
-    assert_conforms, conform,
+    Action, Drawn, Empties, Facts, Game, Group, MoveSquares, Outcome, PlaneKinds, Position, Score,
+    Side, Symmetry, assert_conforms, conform,
 };
 
 const LINES: [u64; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
@@ -43,6 +43,9 @@ enum Fault {
     PredecessorsOfNone,
     SideUnread,
     SideOfOneKey,
+    MoveToNowhere,
+    LettersOfNoKind,
+    ScoresWithoutLayers,
 }
 
 /// Tic-tac-toe with every capability, in which the sooner win scores more.
@@ -156,21 +159,27 @@ impl Game for Marks {
 
     // ---- layers ----
     fn layer_unit(&self) -> Option<&'static str> {
-        (!self.has(Fault::PredecessorsOfNone)).then_some("marks")
+        let is_layered =
+            !self.has(Fault::PredecessorsOfNone) && !self.has(Fault::ScoresWithoutLayers);
+        is_layered.then_some("marks")
     }
     fn layer(&self, &(mine, theirs): &Board) -> u32 {
         match self.fault {
             Fault::LayerStays => mine.count_ones(),
-            Fault::PredecessorsOfNone => 0,
+            Fault::PredecessorsOfNone | Fault::ScoresWithoutLayers => 0,
             _ => (mine | theirs).count_ones(),
         }
     }
 
     // ---- scores ----
     fn max_score(&self) -> Option<Score> {
-        Some(Score(if self.has(Fault::ScoreTooHigh) { 2 } else { 5 }))
+        let most = Score(if self.has(Fault::ScoreTooHigh) { 2 } else { 5 });
+        (!self.has(Fault::PredecessorsOfNone)).then_some(most)
     }
     fn score(&self, state: &Board, _empties: Empties) -> Score {
+        if self.has(Fault::PredecessorsOfNone) {
+            return Score(self.result(state).map_or(0, Outcome::value));
+        }
         let size = 1 + (!(state.0 | state.1) & 0o777).count_ones() as i8;
         let outcome = self.result(state).map_or(0, Outcome::value);
         Score(if self.has(Fault::ScoreOfTheOther) { -outcome * size } else { outcome * size })
@@ -196,7 +205,8 @@ impl Game for Marks {
 
     // ---- ranks ----
     fn rank_count(&self) -> Option<u32> {
-        Some(if self.has(Fault::RankTooHigh) { 100 } else { self.ranked.len() as u32 })
+        let count = if self.has(Fault::RankTooHigh) { 100 } else { self.ranked.len() as u32 };
+        (!self.has(Fault::ScoresWithoutLayers)).then_some(count)
     }
     fn rank(&self, state: &Board) -> Option<u32> {
         let place = |state: &Board| (u128::from((state.0 | state.1).count_ones()), self.key(state));
@@ -212,6 +222,26 @@ impl Game for Marks {
     // ---- the board ----
     fn side_marks(&self) -> Option<[&'static str; 2]> {
         Some(["#", "o"])
+    }
+    fn move_squares(&self, _side: Side, Action(square): Action) -> MoveSquares {
+        match self.has(Fault::MoveToNowhere) {
+            true => MoveSquares { from: Some(square), to: None },
+            false => MoveSquares { from: None, to: Some(square) },
+        }
+    }
+    fn drawn(&self, position: &Position<Board>) -> Drawn {
+        let letter = if self.has(Fault::LettersOfNoKind) { "#" } else { "X" };
+        let (mine, theirs) = position.state;
+        let (first, second) = match position.side {
+            Side::First => (mine, theirs),
+            Side::Second => (theirs, mine),
+        };
+        let cell = |square: usize| match (first >> square & 1, second >> square & 1) {
+            (1, _) => letter,
+            (_, 1) => "O",
+            _ => "",
+        };
+        Drawn { cells: (0..9).map(|square| cell(square).to_string()).collect(), ..Drawn::default() }
     }
     fn squares(&self, state: &Board) -> Option<(u64, u64)> {
         Some(*state)
@@ -320,6 +350,9 @@ mistakes! {
     a_score_above_the_highest: ScoreTooHigh, "score", "max_score";
     a_score_of_another_sign: ScoreOfTheOther, "score", "sign";
     missing_predecessors: PredecessorsOfNone, "predecessors", "each rank";
+    a_move_that_leaves_for_nowhere: MoveToNowhere, "move_squares", "reaches one";
+    letters_that_no_kind_has: LettersOfNoKind, "drawn", "piece_kinds";
+    scores_without_layers: ScoresWithoutLayers, "max_score", "has layers";
     a_side_that_is_not_read: SideUnread, "side_of", "the side to move if `keeps_sides`";
     a_side_in_keys_without_sides: SideOfOneKey, "side_of", "else the first";
 }

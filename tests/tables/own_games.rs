@@ -20,7 +20,7 @@ use yomikiri::table::{Store, Table};
 use crate::common::Random;
 use crate::common::listed::{Listed, Node, interior, layered, lost, nim};
 use crate::common::solved::{enumerated, solve, standard};
-use crate::common::tables::{Tables, assert_same_files};
+use crate::common::tables::{Tables, assert_same_files, forge};
 use crate::examples::ranked_four::RankedFour;
 use crate::examples::three_mens_morris::{NEXT, ThreeMensMorris};
 
@@ -163,6 +163,27 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
             solve(&*any, &mut table, &options, &Silent).unwrap();
             holds(&game, Table::open(table.dir()).unwrap());
         }
+    }
+}
+
+/// Distances that do not fit in a byte have two, packed or not, and a wrong one is refuted.
+#[test]
+fn a_long_game_has_distances_of_two_bytes() {
+    let game = nim(300, &[1]);
+    let any = game.clone().into_rules();
+    let tables = Tables::new();
+    let mut table = graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+    solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    assert_eq!(table.array::<u16>("distance").unwrap().iter().max(), Some(&300));
+    holds(&game, Table::open(table.dir()).unwrap());
+    let place = table.dir().with_added_extension("packed");
+    let packed = pack(&*any, &table, &place, true, &Silent).unwrap();
+    holds(&game, Table::open(&packed).unwrap());
+    for (wrong, what) in [(299u16, "expected"), (29_998, "expected"), (u16::MAX, "expected")] {
+        forge(table.dir(), "distance", |bytes| bytes[..2].copy_from_slice(&wrong.to_le_bytes()));
+        let table = Table::open(table.dir()).unwrap();
+        let found = solve::prove(&*any, &table, &Silent).unwrap().counterexample.unwrap();
+        assert!(found.row == 0 && found.what.contains(what), "{wrong}: {found:?}");
     }
 }
 
@@ -323,19 +344,19 @@ fn a_solution_is_asked_by_the_states_of_the_game() {
     let value = |value: Value| (value.outcome().unwrap().value(), value.distance().unwrap());
     for position in &reached {
         let (outcome, plies) = values[position.state as usize];
-        assert_eq!(solution.value(position).map(value), Some((outcome, plies)));
+        assert_eq!(solution.value(position).unwrap().map(value), Some((outcome, plies)));
         let after = |action| values[game.play(&position.state, action) as usize];
-        for (action, found) in solution.moves(position) {
+        for (action, found) in solution.moves(position).unwrap() {
             assert_eq!(value(found), (-after(action).0, after(action).1 + 1));
         }
-        assert_eq!(solution.moves(position).len(), game.actions(&position.state).len());
-        assert_eq!(solution.line(position).len(), usize::from(plies));
+        assert_eq!(solution.moves(position).unwrap().len(), game.actions(&position.state).len());
+        assert_eq!(solution.line(position).unwrap().len(), usize::from(plies));
     }
-    let all: BTreeSet<u32> = solution.positions().map(|(position, _)| position.state).collect();
+    let all: BTreeSet<u32> = solution.positions().map(|found| found.unwrap().0.state).collect();
     assert_eq!(all, reached.iter().map(|position| position.state).collect());
     let unreached = Position { state: 1, side: Side::First };
-    assert!(solution.value(&unreached).is_none() && solution.moves(&unreached).is_empty());
-    assert!(solution.line(&unreached).is_empty());
+    assert!(solution.value(&unreached) == Ok(None) && solution.moves(&unreached) == Ok(vec![]));
+    assert_eq!(solution.line(&unreached), Ok(vec![]));
 }
 
 /// Keys are refused where they leave a game or enter it, so that no table cuts them off.

@@ -75,6 +75,7 @@ class _Environment:
             raise ValueError(f"invalid view {view!r}: expected agent or first")
         if render_mode not in (None, "ansi"):
             raise ValueError(f"invalid render_mode {render_mode!r}: expected 'ansi' or None")
+        game.start._core.seen_by(1 - game.start.side)  # fails at once where the player who waits has no view
         self.game, self.layout, self.view = game, layout, view
         self.max_plies, self.render_mode = max_plies, render_mode
         self._begin(None)

@@ -10,9 +10,10 @@
 use std::sync::Arc;
 
 use super::board::{Board, Cell, Owner};
-use super::moves::{PieceMoves, Squares, bits};
+use super::moves::{PieceMoves, Squares};
 use super::ranking::{MOST_SQUARES, Ranking, Views};
 use super::variant::{Drops, MAX_KINDS, Promotion};
+use crate::bits::ones_of;
 use crate::rules::{End, Outcome, RankedMoves};
 
 /// Set of squares of a ranked board.
@@ -82,7 +83,7 @@ fn kind_of(code: usize) -> usize {
 }
 
 fn squares(set: Set) -> impl Iterator<Item = usize> {
-    bits(Squares::from(set))
+    ones_of(set)
 }
 
 fn place_of(set: Set) -> usize {
@@ -199,7 +200,7 @@ impl BySets {
             }
         }
         let free = self.ranking.all() as Set & !(own | their);
-        for kind in bits(Squares::from(placed.held[0])) {
+        for kind in ones_of(placed.held[0]) {
             for to in squares(free) {
                 take(0, code(kind), 0, 1 << to);
             }
@@ -390,7 +391,7 @@ impl RankedMoves for BySets {
             }
             let (left, gone) = if is == 0 { (0, 0) } else { (from, to) };
             take(kings, cohort, [(is, gone), (was, left), (0, 0)]);
-            for kind in bits(Squares::from(held[0])) {
+            for kind in ones_of(held[0]) {
                 let mut counts = counts;
                 counts.remove(ranking.hand_weight(0, kind));
                 for kind in [kind, usize::from(self.promoted[kind])] {

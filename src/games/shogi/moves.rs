@@ -6,6 +6,7 @@
 
 use super::board::{Board, Cell, Owner};
 use super::variant::{Directions, Ending, MAX_KINDS, MAX_SQUARES, Promotion, Variant};
+use crate::bits::ones_of;
 
 /// Set of squares, one bit each.
 pub(super) type Squares = u32;
@@ -230,10 +231,10 @@ impl PieceMoves {
             own |= Squares::from(cell.is_movers()) << square;
             empty |= Squares::from(cell.is_empty()) << square;
         }
-        for from in bits(own) {
+        for from in ones_of(own) {
             let kind = board.cells[from].kind();
             let doubtful = mate && (checked || from == king || shields >> from & 1 == 1);
-            for to in bits(self.targets(board, from, kind) & !own) {
+            for to in ones_of(self.targets(board, from, kind) & !own) {
                 if doubtful && !self.leaves_king_safe(board, from, to) {
                     continue;
                 }
@@ -250,7 +251,7 @@ impl PieceMoves {
             if board.hands[0][kind - 1] == 0 {
                 continue;
             }
-            for to in bits(self.droppable(board, kind, empty)) {
+            for to in ones_of(self.droppable(board, kind, empty)) {
                 let drop = Move::Drop { kind: kind as u8, to: to as u8 };
                 let unblocked = checked && !self.drop_leaves_king_safe(board, kind, to);
                 if unblocked || self.is_forbidden_mate(board, kind, to) {
@@ -291,7 +292,8 @@ impl PieceMoves {
         let mut squares = empty;
         if !self.variant.drops.immobile {
             // Pieces that can become stuck do so on the farthest row.
-            let stuck = bits(squares & self.far_row).filter(|&square| self.is_stuck(kind, square));
+            let stuck =
+                ones_of(squares & self.far_row).filter(|&square| self.is_stuck(kind, square));
             squares &= !stuck.fold(0, |set: Squares, square| set | 1 << square);
         }
         if !self.variant.drops.two_pawns && self.variant.is_pawn(kind) {
@@ -372,17 +374,5 @@ impl PieceMoves {
 /// Returns the indices of the directions in a set.
 #[inline]
 fn directions(set: Directions) -> impl Iterator<Item = usize> {
-    bits(Squares::from(set))
-}
-
-/// Returns the squares in a set, ascending.
-#[inline]
-pub(super) fn bits(mut set: Squares) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let square = set.trailing_zeros() as usize;
-            set &= set - 1;
-            square
-        })
-    })
+    ones_of(set)
 }

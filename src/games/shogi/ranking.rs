@@ -13,8 +13,9 @@
 //! and its image have two numbers; the smaller is the rank and the other is unused.
 
 use super::board::{Board, Cell, Owner};
-use super::moves::{Squares, bits};
+use super::moves::Squares;
 use super::variant::{Ending, MAX_HAND_KINDS, MAX_PIECES, Variant};
+use crate::bits::ones_of;
 
 /// Marker: no pair of kings.
 const NO_PAIR: u8 = u8::MAX;
@@ -148,8 +149,9 @@ impl Ranking {
         if variant.ending != Ending::Adjudicated || variant.copies != 2 || !fits {
             return None;
         }
-        let image =
-            |set: Squares| bits(set).fold(0, |image, square| image | 1 << variant.mirrored(square));
+        let image = |set: Squares| {
+            ones_of(set).fold(0, |image, square| image | 1 << variant.mirrored(square))
+        };
         let (pairs, kings) = king_pairs(variant);
         let mut ranking = Ranking {
             squares,
@@ -443,7 +445,7 @@ impl Ranking {
             board.put(king, Cell::of(owner, 0));
         }
         for (code, &set) in sets.iter().enumerate() {
-            bits(Squares::from(set)).for_each(|square| board.put(square, Cell(code as u8)));
+            ones_of(set).for_each(|square| board.put(square, Cell(code as u8)));
         }
         board
     }
@@ -496,7 +498,7 @@ fn pair_of(way: u32) -> (u32, u32) {
 /// Returns the squares of a set, ascending.
 fn nth_squares(set: Squares) -> [u8; MOST_SQUARES] {
     let mut squares = [0; MOST_SQUARES];
-    squares.iter_mut().zip(bits(set)).for_each(|(place, square)| *place = square as u8);
+    squares.iter_mut().zip(ones_of(set)).for_each(|(place, square)| *place = square as u8);
     squares
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
+use crate::bits::set_bit;
 use crate::error::Error;
 use crate::mmap::prefetch;
 use crate::parallel;
@@ -59,9 +60,7 @@ impl Layer {
     /// Marks a state as found; returns `true` if it was new.
     #[inline(always)]
     pub fn mark(&self, (word, bit): (usize, u32)) -> bool {
-        let (word, bit) = (&self.bits[word], 1 << bit);
-        // Most bits are set already, and a load costs less than a write.
-        word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+        set_bit(&self.bits[word], bit)
     }
 
     /// Returns the blocks in ranges that are marked one after another: a single range in memory; if the

@@ -52,7 +52,9 @@ type Check<G> = fn(&G, &<G as Game>::State) -> Checked;
 pub fn conform<G: Game>(game: &G) -> Result<(), Nonconformity> {
     caught("name", || names_conform(game))?;
     let positions = caught("moves", || Ok(visited(game)))?;
-    let states: Vec<G::State> = positions.iter().map(|position| position.state).collect();
+    let mut known = HashSet::new();
+    let states = positions.iter().map(|position| position.state);
+    let states: Vec<G::State> = states.filter(|&state| known.insert(state)).collect();
     caught("moves", || sides_conform(game, &states))?;
     caught("key", || keys_differ(game, &states))?;
     for state in &states {
@@ -77,6 +79,10 @@ pub fn conform<G: Game>(game: &G) -> Result<(), Nonconformity> {
     }
     for position in &positions {
         caught("tag", || position_keys_conform(game, position))
+            .map_err(|fault| fault.at(&position.state))?;
+    }
+    for position in &positions {
+        caught("swapped", || swapped_sides_conform(game, position))
             .map_err(|fault| fault.at(&position.state))?;
     }
     caught("rank", || ranks_conform(game, &states))?;
@@ -132,12 +138,13 @@ fn successors<G: Game>(game: &G, state: &G::State) -> Vec<(Action, G::State)> {
     successors
 }
 
-/// Returns positions of random games in order of play, each state once.
+/// Returns positions of random games in order of play, each once.
 fn visited<G: Game>(game: &G) -> Vec<Position<G::State>> {
     let (mut seed, mut known, mut positions) = (0, HashSet::new(), Vec::new());
     for _ in 0..GAMES {
         let line = chance_game(game, &mut seed);
-        positions.extend(line.into_iter().filter(|position| known.insert(position.state)));
+        let is_new = |it: &Position<G::State>| known.insert((it.state, it.side));
+        positions.extend(line.into_iter().filter(is_new));
     }
     positions
 }
@@ -304,6 +311,9 @@ fn results_conform<G: Game>(game: &G, state: &G::State) -> Checked {
             .holds(words.is_none() || result.is_some(), || format!("{words:?} for {result:?}"))?;
     }
     let Some(result) = result else { return Ok(()) };
+    promise("max_score", "a game with scores has layers")
+        .change("implement `layer_unit` and `layer`, or leave the scores out")
+        .holds(game.max_score().is_none() || game.is_layered(), || "it has none".to_string())?;
     // Without scores a score is the outcome.
     let most = game.max_score().unwrap_or(Score(1));
     for empties in [Empties::Uncounted, Empties::ToWinner] {
@@ -435,6 +445,17 @@ fn position_keys_conform<G: Game>(game: &G, position: &Position<G::State>) -> Ch
     Ok(())
 }
 
+fn swapped_sides_conform<G: Game>(game: &G, position: &Position<G::State>) -> Checked {
+    let Some(state) = game.swapped(&position.state).filter(|_| game.keeps_sides()) else {
+        return Ok(());
+    };
+    let side = position.side.other();
+    let key = game.position_key(&Position { state, side });
+    promise("swapped", "the other side is to move in it, also by its key if `keeps_sides`")
+        .change("exchange the side in the state too, or leave `swapped` out")
+        .equal(format_args!("the side of {key:#x}"), game.side_of(key), side)
+}
+
 fn layers_conform<G: Game>(game: &G, state: &G::State) -> Checked {
     for (action, after) in successors(game, state) {
         let (layer, before) = (game.layer(&after), game.layer(state));
@@ -519,6 +540,12 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
         promise("drawn", "a drawing has all squares of the board")
             .change("correct the shape in `facts`, or draw empty squares as empty texts")
             .equal("the number of squares", cells.len(), rows * columns)?;
+        let is_of_one_kind = |cell: &String| ["", "X", "O"].contains(&&**cell);
+        promise("drawn", "squares are `X`, `O` or empty where `piece_kinds` names no kinds")
+            .change("draw X for the first player; `side_marks` are the letters that people see")
+            .holds(!game.piece_kinds().is_empty() || cells.iter().all(is_of_one_kind), || {
+                format!("{cells:?}")
+            })?;
         promise("coordinates", "each column and each row has a name")
             .change("name them all")
             .equal("their number", game.coordinates().map(|names| names.len()), [columns, rows])?;
@@ -534,6 +561,11 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
                 && has(&after, squares.from, false)
                 && has(&after, squares.to, true)
                 && (squares.from.is_some() || has(&cells, squares.to, false));
+            promise("move_squares", "a move that leaves a square reaches one")
+                .change("return the square of a move that has one only as `to`")
+                .holds(squares.from.is_none() || squares.to.is_some(), || {
+                    format!("{action:?} of {side:?}, {squares:?}")
+                })?;
             promise("move_squares", "a move leaves and reaches the squares it names")
                 .change(
                     "number them as the first player sees them, or return `MoveSquares::default()`",

@@ -5,6 +5,7 @@
 //! changes it by one addition a square.
 
 use super::{Mating, Role};
+use crate::bits::ones_of;
 use crate::games::shogi::{Board, MINISHOGI, towards};
 use crate::rules::Action;
 
@@ -54,16 +55,6 @@ struct Around {
     /// Pinned pieces, each with the squares it may go to.
     pins: [(Squares, Squares); 8],
     pinned: usize,
-}
-
-fn bits(mut set: Squares) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let square = set.trailing_zeros() as usize;
-            set &= set - 1;
-            square
-        })
-    })
 }
 
 fn kind_of(cell: u8) -> usize {
@@ -117,7 +108,7 @@ impl Mini {
         }
         for (kind, described) in MINISHOGI.kinds.iter().enumerate() {
             debug_assert_eq!(described.slides == towards::STRAIGHT, SLIDES[kind] == 1);
-            for direction in bits(u32::from(described.steps)) {
+            for direction in ones_of(described.steps) {
                 for square in 0..SQUARES {
                     for (owner, turned) in [direction, (direction + 4) % 8].into_iter().enumerate()
                     {
@@ -201,7 +192,7 @@ impl Mini {
         let king = 1 << position.kings[1 - by];
         let occupied = (position.own[0] | position.own[1]) & !king;
         let attacks = |at| self.attacks(by, kind_of(position.cells[at]), at, occupied);
-        bits(position.own[by]).fold(0, |set, at| set | attacks(at))
+        ones_of(position.own[by]).fold(0, |set, at| set | attacks(at))
     }
 
     /// Returns the pieces of a player that give check by leaving a line, each with its line.
@@ -252,13 +243,13 @@ impl Mini {
             line.map_or(0, |(_, line)| !line)
         };
         let safe = !(self.attacked(position, them) | position.own[us]);
-        for to in bits(self.steps[us][0][king] & safe & (direct[0] | discovering(king))) {
+        for to in ones_of(self.steps[us][0][king] & safe & (direct[0] | discovering(king))) {
             visit(MiniMove::Board { from: king, to, promotes: false });
         }
         if around.evasions == 0 {
             return;
         }
-        for from in bits(position.own[us] & !(1 << king)) {
+        for from in ones_of(position.own[us] & !(1 << king)) {
             let kind = kind_of(position.cells[from]);
             let mut targets =
                 self.attacks(us, kind, from, occupied) & !position.own[us] & around.evasions;
@@ -270,11 +261,11 @@ impl Mini {
             let discovered = discovering(from);
             let zone = if ZONES[us] >> from & 1 == 1 { ALL } else { ZONES[us] };
             let stuck = if kind == PAWN { ZONES[us] } else { 0 };
-            for to in bits(targets & !stuck & (direct[kind] | discovered)) {
+            for to in ones_of(targets & !stuck & (direct[kind] | discovered)) {
                 visit(MiniMove::Board { from, to, promotes: false });
             }
             if PROMOTED[kind] != 0 {
-                for to in bits(targets & zone & (direct[PROMOTED[kind]] | discovered)) {
+                for to in ones_of(targets & zone & (direct[PROMOTED[kind]] | discovered)) {
                     visit(MiniMove::Board { from, to, promotes: true });
                 }
             }
@@ -285,7 +276,7 @@ impl Mini {
             if kind == PAWN {
                 squares &= self.pawn_squares(position, us);
             }
-            for to in bits(squares) {
+            for to in ones_of(squares) {
                 visit(MiniMove::Drop { kind, to });
             }
         }
@@ -295,7 +286,7 @@ impl Mini {
     fn pawn_squares(&self, position: &MiniPosition, us: usize) -> Squares {
         let pawn = (1 + PAWN + KINDS * us) as u8;
         let mut squares = ALL & !ZONES[us];
-        for at in bits(position.own[us]).filter(|&at| position.cells[at] == pawn) {
+        for at in ones_of(position.own[us]).filter(|&at| position.cells[at] == pawn) {
             squares &= !(FILE << (at % 5));
         }
         let mate = self.steps[1 - us][PAWN][usize::from(position.kings[1 - us])] & squares;

@@ -1,5 +1,6 @@
 //! Proof of a table from moves derived again from the rules: an independent check of every row and value,
-//! written apart from the enumeration and the solvers.
+//! written apart from the enumeration and the solvers. They share the arithmetic of a [`Prospect`]: its order, and a ply
+//! before; plain solvers with values of their own check that in tests.
 //!
 //! # What is proven
 //!
@@ -49,8 +50,9 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns};
+use crate::bits::{ones_of, set_bit};
 use crate::error::Error;
-use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
+use crate::graph::{Census, Finder, Graph, Plan, StateKind};
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
@@ -59,7 +61,7 @@ use crate::rules::{
     Outcome, Rules, Side, Standing, Symmetry,
 };
 use crate::solve::value::Prospect;
-use crate::table::{Buffer, Counts, Memory, RootValue, Table, Tally};
+use crate::table::{Buffer, Counts, Memory, RootValue, Table};
 
 /// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +123,7 @@ pub fn prove(game: &dyn Rules, table: &Table, progress: &dyn Progress) -> Result
     table.check_read()?;
     Ok(Verified {
         states: rows.states() as u64,
-        edges: layers.values().map(|layer| layer.table.transitions).sum(),
+        edges: layers.values().map(|layer| layer.census.table.transitions).sum(),
         solved: proof.columns.is_some() || proof.discounts.is_some(),
         counterexample: wrong.map(|(row, what)| Counterexample {
             row,
@@ -152,12 +154,7 @@ type Findings = BTreeMap<u32, LayerFindings>;
 /// Findings in a layer.
 #[derive(Clone, Copy, Default)]
 struct LayerFindings {
-    table: Tally,
-    /// Positions that the rows stand for, where the table has orientations.
-    reachable: Tally,
-    /// Boards that are reachable with either side to move, and positions as the mover sees them.
-    with_both: u64,
-    mover_relative: u64,
+    census: Census,
     /// Rows without a mirror image earlier in the table.
     canonical: u64,
     /// Ends that the mover has won.
@@ -172,10 +169,7 @@ struct LayerFindings {
 
 impl LayerFindings {
     fn add(&mut self, other: &LayerFindings) {
-        self.table.add(&other.table);
-        self.reachable.add(&other.reachable);
-        self.with_both += other.with_both;
-        self.mover_relative += other.mover_relative;
+        self.census.add(&other.census);
         self.canonical += other.canonical;
         self.won += other.won;
         self.outcomes += other.outcomes;
@@ -238,11 +232,7 @@ impl Proof<'_> {
     }
 
     fn reach(&self, row: usize, orientations: Orientations) {
-        let (word, bit) = (&self.reached[row / 64], 1 << (row % 64));
-        // Most bits are set already, and a load costs less than a write.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
+        set_bit(&self.reached[row / 64], (row % 64) as u32);
         let set = self.orientations.get(row);
         let lacks =
             |set: &&AtomicU16| set.load(Ordering::Relaxed) & orientations.0 != orientations.0;
@@ -281,7 +271,7 @@ impl Proof<'_> {
             let (mut states, mut stored) = (0, Word::default());
             let (mut address, mut wrong) = (self.rows.addresses(), None);
             'words: for word in words.filter(|&word| open[word] != 0) {
-                let rows = ones_of(open[word]).map(|bit| word * 64 + bit as usize);
+                let rows = ones_of(open[word]).map(|bit| word * 64 + bit);
                 stored.begin(self.rows, word);
                 self.fetch(&stored, rows.clone());
                 for row in rows {
@@ -389,29 +379,21 @@ impl Proof<'_> {
         }
         let name = |action: Action| self.action_name(standing.side, action);
         self.rows.check_moves(row, edges, &made.moves, &name)?;
-        let table = Tally {
-            states: 1,
-            terminals: u64::from(made.kind == StateKind::Terminal),
-            passes: u64::from(pass),
-            frontier: u64::from(made.kind == StateKind::Frontier),
-            transitions: made.moves.len() as u64,
-        };
-        let sides = Side::ALL.map(|side| own.with(side, self.group.order()));
         // Counted at the rarer side: the other player moves in a layer only after a pass.
         let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
             Side::Second
         } else {
             Side::First
         };
+        let moves = made.moves.len() as u32;
         let mut found = LayerFindings {
-            table,
-            reachable: table.times(u64::from(own.count())),
-            with_both: self.with_both((at, &standing), rare, sides[rare as usize]),
-            mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
             canonical: u64::from(self.rows.has_orientations() && self.comes_first(at, &standing)),
             won: u64::from(made.end.is_some_and(|end| end.outcome() == Outcome::Win)),
             ..LayerFindings::default()
         };
+        found.census.add_row(made.kind, moves, pass, own, self.group.order());
+        found.census.with_both =
+            self.with_both((at, &standing), rare, own.with(rare, self.group.order()));
         if let Some(columns) = &self.columns {
             let value = columns.prove(row, &made)?;
             found.outcomes = u64::from(value.outcome().is_some());
@@ -531,12 +513,11 @@ impl Proof<'_> {
         manifest.layers.iter().for_each(|layer| summed.add(layer));
         let (by_rank, oriented) = (self.rows.ranked().is_some(), self.rows.has_orientations());
         let counted = |found: &LayerFindings| Counts {
-            table: found.table,
-            reachable: oriented.then_some(found.reachable),
-            distinct_boards: oriented.then_some(found.reachable.states - found.with_both),
-            mover_relative: oriented.then_some(found.mover_relative),
-            canonical: oriented.then_some(found.canonical),
             terminals_won: by_rank.then_some(found.won),
+            ..match oriented {
+                true => found.census.counts(found.canonical),
+                false => Counts { table: found.census.table, ..Counts::default() },
+            }
         };
         let none = LayerFindings::default();
         let found = (manifest.first_layer..).map(|layer| layers.get(&layer).unwrap_or(&none));
@@ -548,7 +529,7 @@ impl Proof<'_> {
         if !right || summed != manifest.counts {
             return wrong("counts differ from the rows");
         }
-        if manifest.complete != (all.table.frontier == 0) {
+        if manifest.complete != (all.census.table.frontier == 0) {
             return wrong("`complete` contradicts the rows");
         }
         if !roots.iter().copied().eq(manifest.root_ids.iter().map(|&id| Some(id as usize))) {

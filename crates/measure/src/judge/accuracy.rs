@@ -298,8 +298,8 @@ impl PolicyAccuracy {
 /// Names the policy in an error of one.
 fn of_policy(error: Error, name: &str) -> Error {
     let kind = match error.kind() {
-        Kind::Input => Kind::Answer,
-        kind => kind,
+        kind @ (Kind::Policy | Kind::Damaged) => kind,
+        _ => Kind::Answer,
     };
     error.map(|what| format!("policy '{name}': {what}")).of_kind(kind)
 }

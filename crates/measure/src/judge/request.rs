@@ -14,7 +14,7 @@ use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::error::Error;
+use yomikiri::error::{Error, Kind};
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Repetition, Side};
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -234,11 +234,11 @@ impl Match {
 pub fn playable(table: &SolvedTable) -> Result<(), Error> {
     if !table.table().manifest().complete {
         let what = "is bounded: games lead out of the table";
-        return Err(Error::new(what, "expected a complete table"));
+        return Err(Error::new(what, "expected a complete table").of_kind(Kind::Unfit));
     }
     if table.values().repetition() == Repetition::Unknown {
         let what = "does not define the value of infinite play";
-        return Err(Error::new(what, "solve it with --repetition draw"));
+        return Err(Error::new(what, "solve it with --repetition draw").of_kind(Kind::Unfit));
     }
     Ok(())
 }

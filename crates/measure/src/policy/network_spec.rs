@@ -36,7 +36,7 @@ impl NetworkSpec {
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
     /// Error if models cannot be read, with its hint.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
-        ("this build does not include ONNX", "build with --features onnx");
+        ("this build does not include ONNX", "build it with the feature `onnx`");
 
     /// Parses the text behind `onnx:`.
     pub fn onnx(text: &str) -> Result<NetworkSpec, Error> {

@@ -52,8 +52,8 @@ fn result(value: Value) -> String {
             Some(plies) => format!("draws after {}", plies_text(plies)),
             None => "draws: neither side can force a win".to_string(),
         },
-        (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
-        (Some(Outcome::Loss), ..) => format!("loses {}", in_plies(value)),
+        (Some(Outcome::Win), ..) => format!("wins{}", in_plies(value)),
+        (Some(Outcome::Loss), ..) => format!("loses{}", in_plies(value)),
         (None, Outcome::Draw, _) => "draws or loses; which is not proven".to_string(),
         (None, _, Outcome::Draw) => "draws or wins; which is not proven".to_string(),
         (None, ..) => {
@@ -85,16 +85,18 @@ pub fn plies_text(plies: u16) -> String {
     if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
 }
 
-/// Returns the distance of a proven win or loss for use in a sentence.
+/// Returns the distance of a proven win or loss, as far as it is known, for the end of a sentence.
 fn in_plies(value: Value) -> String {
     match (value.distance_lower(), value.distance_upper()) {
-        (Some(least), Some(most)) if least == most => format!("in {}", plies_text(most)),
+        (Some(least), Some(most)) if least == most => format!(" in {}", plies_text(most)),
         (Some(least), Some(most)) if !is_trivial(least) => {
-            format!("in {least} to {}", plies_text(most))
+            format!(" in {least} to {}", plies_text(most))
         }
-        (_, Some(most)) => format!("in at most {}", plies_text(most)),
-        (Some(least), None) => format!("in {} or more, or by infinite play", plies_text(least)),
-        (None, None) => "by infinite play".to_string(),
+        (_, Some(most)) => format!(" in at most {}", plies_text(most)),
+        // In a layered game, where play always ends, nothing is known then.
+        (Some(0), None) => String::new(),
+        (Some(least), None) => format!(" in {} or more, or by infinite play", plies_text(least)),
+        (None, None) => " by infinite play".to_string(),
     }
 }
 
@@ -109,6 +111,7 @@ pub fn plies_cell(value: Value) -> String {
         (_, Some(least), Some(most)) if least == most => most.to_string(),
         (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
         (_, _, Some(most)) => format!("at most {most}"),
+        (_, Some(0), None) => "not known".to_string(),
         (_, Some(least), None) => format!("{least} or more"),
         (_, None, None) => "infinite".to_string(),
     }
@@ -155,19 +158,21 @@ pub fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
             thousands(solution.exact_distances)
         );
     }
+    // Layered games have no infinite play.
     let named = solution.repetition.as_deref().and_then(Repetition::of);
+    let repetition = named.map_or(String::new(), |named| format!("; {}", repetition_text(named)));
     format!(
-        "of {} states {} have proven outcomes, {} exact distances; {}",
+        "of {} states {} have proven outcomes, {} exact distances{repetition}",
         thousands(manifest.counts.table.states),
         thousands(solution.proven_outcomes),
         thousands(solution.exact_distances),
-        repetition_text(named.unwrap_or(Repetition::Unknown))
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use yomikiri::rules::Score;
     use yomikiri::solve::Prospect;
 
     const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, unit: None };
@@ -194,6 +199,8 @@ mod tests {
                 "6 or more",
                 "loses in 6 plies or more, or by infinite play",
             ),
+            (Value::of_scores(Score(1), Score(1), None), "win", "not known", "wins"),
+            (Value::of_scores(Score(-1), Score(-1), None), "loss", "not known", "loses"),
             (
                 between(P::DRAW, P::win(5)),
                 "draw or win",

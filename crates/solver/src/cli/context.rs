@@ -11,7 +11,6 @@ use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
-use super::table_args::open_whole;
 use yomikiri::error::Error;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
@@ -72,16 +71,6 @@ impl Context {
         })
     }
 
-    /// Opens the default table: the latest or, if its game is one of another program, that of the default game.
-    pub(super) fn latest(&self) -> Result<Table, Error> {
-        if let Some(table) = self.latest_of_ours() {
-            return table;
-        }
-        // Where there is no table at all, that is the error.
-        self.store.latest()?;
-        open_whole(&*self.games.named(&self.games.default_name())?, self)
-    }
-
     /// Opens the default table; `None` if there is none, or if its game is one of another program.
     pub(super) fn latest_of_ours(&self) -> Option<Result<Table, Error>> {
         match self.store.latest() {
@@ -94,6 +83,14 @@ impl Context {
             },
             // Any of several may be meant.
             Err(error) => Some(Err(error)).filter(|_| !self.store.names().is_empty()),
+        }
+    }
+
+    /// Returns the game to begin with: the first of the program's own, else a board that is solved in a second.
+    pub(super) fn example_game(&self) -> String {
+        match &self.games.default_name()[..] {
+            "othello-4x4" => "4x5".to_string(),
+            own => own.to_string(),
         }
     }
 

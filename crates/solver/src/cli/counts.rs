@@ -224,7 +224,8 @@ pub(super) fn by_layer(
     let headings = [game.layer_unit().unwrap_or("ply")].into_iter();
     let headings = headings.chain(counted.iter().map(|column| column.0));
     let headings: Vec<&str> = headings.chain(valued.iter().map(|column| column.0)).collect();
-    let layers = (manifest.first_layer..).zip(&manifest.layers).map(|(number, counts)| {
+    let layers = (manifest.first_layer..).zip(&manifest.layers);
+    let layers = layers.filter(|(_, counts)| counts.table.states > 0).map(|(number, counts)| {
         let values = values.and_then(|(layers, _)| layers.get(&number));
         row(number.to_string(), counts, values)
     });

@@ -182,9 +182,11 @@ fn plan(args: &Args, game: &dyn Rules) -> Result<Plan, Error> {
         ..Plan::from_start(game)
     };
     if matches!(start, Some(Start::Both)) {
-        let state = game
-            .swapped(&standard.state)
-            .ok_or_else(|| Error::from(format!("--start both does not apply to {name}")))?;
+        let swapped = game.swapped(&standard.state).filter(|state| !game.must_pass(state));
+        let state = swapped.ok_or_else(|| {
+            let hint = "it needs a start in which either side can move, and `swapped`";
+            Error::new(format!("--start both does not apply to {name}"), hint)
+        })?;
         plan.start = "both".to_string();
         plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }

@@ -20,7 +20,13 @@ pub(super) fn not_solved(table: &str) -> Error {
 pub(super) fn code(kind: Kind) -> u8 {
     match kind {
         Kind::Failure | Kind::Interrupted => 1,
-        Kind::Usage | Kind::Input | Kind::Missing | Kind::Busy | Kind::Position | Kind::Answer => 2,
+        Kind::Usage
+        | Kind::Input
+        | Kind::Unfit
+        | Kind::Missing
+        | Kind::Busy
+        | Kind::Position
+        | Kind::Answer => 2,
         Kind::Damaged => 3,
         Kind::Policy => 4,
         Kind::Bound => 5,

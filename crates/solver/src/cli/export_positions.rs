@@ -12,7 +12,7 @@ use super::table_args::{OneTable, WinPlies, is_searched, missing};
 use yomikiri::error::Error;
 use yomikiri::rules::WIN_PLIES;
 use yomikiri_measure::export::targets::{
-    Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
+    Encoder, Format, LineSink, TargetShape, choose_columns, has_obf, known_examples, write_blocks,
 };
 use yomikiri_measure::judge::KnownValues;
 use yomikiri_measure::render::number::thousands;
@@ -81,7 +81,7 @@ pub(super) fn run(
         }
     };
     let (game, table) = (&*game, table.as_ref());
-    if format == Format::Obf && !game.has_squares() {
+    if format == Format::Obf && !has_obf(game) {
         let what = format!("OBF is a format of Othello, not of {}", game.name());
         return Err(Error::new(what, "choose another extension"));
     }

@@ -12,8 +12,7 @@ use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_texts;
 use yomikiri::error::Error;
-use yomikiri::rules::Outcome;
-use yomikiri::solve::ByDistance;
+use yomikiri::rules::{Outcome, Rules};
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use yomikiri::table::{Manifest, Solution};
 use yomikiri_measure::render::Grid;
@@ -104,24 +103,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         true => Some(context.solved(context.store.open(&opened.name())?, false)?),
         false => None,
     };
-    let counted = solved.as_ref().map(|table| (table, table.totals(), by_distance(table)));
+    let counted = solved.as_ref().map(|table| (table, table.totals()));
     if context.json {
-        let values = counted.map(|(table, totals, distances)| values(table, totals, &distances));
+        let values = counted.map(|(table, totals)| values(table, totals));
         return context.json("info", &Info { table: Output::of(&opened), values });
     }
-    if let Some((table, totals, distances)) = &counted {
-        return context.print(page(table, totals, distances)?);
+    if let Some((table, totals)) = &counted {
+        return context.print(page(table, totals)?);
     }
     let manifest = opened.manifest();
-    context.print(counts_text(&*context.games.of_table(&opened)?, manifest))?;
+    let game = context.games.of_table(&opened)?;
+    context.print(counts_text(&*game, manifest))?;
     let solved = match &manifest.solution {
-        Some(solution) => solution_text(manifest, solution),
+        Some(solution) => solution_text(&*game, manifest, solution),
         None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
     };
     context.line(format!(
         "\n{}{} in {}, {}, {solved}",
         opened.name(),
-        bracketed(&*context.games.of_table(&opened)?, &opened.name(), &manifest.identity),
+        bracketed(&*game, &opened.name(), &manifest.identity),
         opened.dir().display(),
         bytes(size_of_table(&opened) as f64)
     ))?;
@@ -132,7 +132,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
 }
 
 /// Returns how a table was solved and how much that proves.
-fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
+fn solution_text(game: &dyn Rules, manifest: &Manifest, solution: &Solution) -> String {
     let with_bounds = if manifest.complete { "" } else { " with bounds" };
     let sweeps = counted(solution.sweeps.len() as u64, "sweep");
     if let Some(method) = &solution.method {
@@ -144,31 +144,33 @@ fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
         let proven = proven_text(manifest, solution);
         return format!("solved{with_bounds} by {method}, {sweeps}\n{proven}");
     }
-    let empties = solution.empties.as_deref().unwrap_or_default();
+    let empties = match (&solution.empties, game.has_squares()) {
+        (Some(empties), true) => format!(", empties {empties}"),
+        _ => String::new(),
+    };
     if manifest.complete {
-        return format!("solved, {sweeps}, empties {empties}");
+        return format!("solved, {sweeps}{empties}");
     }
     format!(
-        "solved with bounds, {} of {} scores proven, empties {empties}",
+        "solved with bounds, {} of {} scores proven{empties}",
         solution.proven_scores.unwrap_or_default(),
         manifest.counts.table.states
     )
 }
 
-fn by_distance(table: &SolvedTable) -> ByDistance {
-    let bounded = !table.table().manifest().complete;
-    ByDistance::of(table.values(), |row| bounded && table.states().is_frontier(row))
-}
-
-fn values(table: &SolvedTable, totals: Totals, distances: &ByDistance) -> Values {
+fn values(table: &SolvedTable, totals: Totals) -> Values {
     let manifest = table.table().manifest();
-    let layers = totals.layers.into_iter().zip(&manifest.layers);
-    let layers =
-        layers.map(|((layer, values), counts)| Layer { layer, moves: moves(counts), values });
+    // A layer that moves jump over may have no states, and then no values.
+    let moves_of = |layer: u32| {
+        let counts = manifest.layers.get(layer.checked_sub(manifest.first_layer)? as usize);
+        counts.and_then(moves)
+    };
+    let layers = totals.layers.into_iter();
+    let layers = layers.map(|(layer, values)| Layer { layer, moves: moves_of(layer), values });
     let [lost, drawn, won] = [0, 1, 2].map(|outcome| Plies {
-        by_distance: distances.plies.iter().map(|at| at[outcome]).collect(),
-        without_end: distances.endless[outcome],
-        inexact: distances.inexact[outcome],
+        by_distance: totals.plies.iter().map(|at| at[outcome]).collect(),
+        without_end: totals.endless[outcome],
+        inexact: totals.inexact[outcome],
     });
     Values {
         perspective: "mover",
@@ -181,13 +183,13 @@ fn values(table: &SolvedTable, totals: Totals, distances: &ByDistance) -> Values
         won,
         drawn,
         lost,
-        not_proven: distances.unproven,
-        frontier: distances.frontier,
+        not_proven: totals.unproven,
+        frontier: totals.frontier,
     }
 }
 
 /// Lays out all values of a table as a page of Markdown.
-fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> Result<String, Error> {
+fn page(table: &SolvedTable, totals: &Totals) -> Result<String, Error> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let roots = table.states().roots()?;
     let mut text = format!("## {}\n", game.title());
@@ -200,7 +202,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> Result<
             from = game.notation(&position);
             Ok(())
         });
-        read?;
+        read.map_err(|what| Error::damaged(table.table().dir(), what))?;
         let (program, name) = (program::name(), table.table().name());
         text += &format!(
             "\nThe longest game from any state, both sides playing best, takes {plies} plies:\n\n    {program} query {name} '{from}'\n"
@@ -234,7 +236,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> Result<
     Ok(text
         + &match table.has_scores() {
             true => scores_text(&totals.histogram),
-            false => distances_text(distances),
+            false => distances_text(totals),
         })
 }
 
@@ -242,8 +244,8 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> Result<
 fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
     let most = histogram.keys().map(|score| score.unsigned_abs()).max().unwrap_or(0);
     let of = |score: i8| histogram.get(&score).copied().unwrap_or(0);
-    let rows =
-        (1..=most as i8).map(|by| vec![by.to_string(), thousands(of(-by)), thousands(of(by))]);
+    let scores = (1..=most as i8).filter(|&by| of(-by) + of(by) > 0);
+    let rows = scores.map(|by| vec![by.to_string(), thousands(of(-by)), thousands(of(by))]);
     let grid = Grid::of(&["by", "lost", "won"], rows);
     format!(
         "\n### By score\n\nStates that the mover loses or wins by each score; {} are drawn.\n\n{}",
@@ -253,7 +255,7 @@ fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
 }
 
 /// Lays out the numbers of won, drawn and lost states by plies.
-fn distances_text(counted: &ByDistance) -> String {
+fn distances_text(counted: &Totals) -> String {
     let row = |name: String, counts: [u64; 3]| -> Vec<String> {
         let counts = [Outcome::Win, Outcome::Draw, Outcome::Loss].map(|of| counts[of.index()]);
         let all = counts.iter().sum();
@@ -263,7 +265,7 @@ fn distances_text(counted: &ByDistance) -> String {
     let other = [("not exact", counted.inexact), ("without end", counted.endless)];
     let other = other.into_iter().filter(|(_, counts)| *counts != [0; 3]);
     let other = other.map(|(name, counts)| row(name.to_string(), counts));
-    let all = row("all".to_string(), counted.proven());
+    let all = row("all".to_string(), [counted.all.losses, counted.all.draws, counted.all.wins]);
     let grid = Grid::of(&["plies", "won", "drawn", "lost", "all"], plies.chain(other).chain([all]));
     let mut text = "\n### By plies to the end\n\nStates by the mover's outcome".to_string();
     for (states, what) in [

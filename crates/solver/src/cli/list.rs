@@ -8,7 +8,7 @@ use super::value_iterate::root_text;
 use yomikiri::error::{Error, shortened};
 use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri_measure::render::number::{bytes, counted, thousands};
 use yomikiri_measure::render::shown::{BOLD, GREEN, RED, styled};
 
 /// List the tables, each with its size and the value of its root
@@ -58,7 +58,8 @@ pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
         return context.json("list", &Output { directory, latest, tables });
     }
     if tables.is_empty() {
-        context.remark(format!("no table in {directory}; make one with 'solver solve 4x5'"));
+        let game = context.example_game();
+        context.remark(format!("no table in {directory}; make one with 'solver solve {game}'"));
         return Ok(());
     }
     let cells = tables.iter().map(|line| {
@@ -130,7 +131,10 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
                 Some(solution) => {
                     line.state = "solved";
                     line.roots = solution.roots.clone();
-                    line.summary = value_text(*table, context).unwrap_or_else(|error| error.line());
+                    line.summary = value_text(*table, context).unwrap_or_else(|error| {
+                        line.state = "unreadable";
+                        error.line()
+                    });
                 }
             }
         }
@@ -157,8 +161,12 @@ fn value_text(table: Table, context: &Context) -> Result<String, Error> {
     let roots = solved.states().roots()?;
     let rows = &solved.table().manifest().root_ids;
     let first = roots.first().zip(rows.first()).map(|(root, &row)| root_text(&solved, root, row));
+    solved.table().check_read()?;
     Ok(match roots.len() {
         0 | 1 => first.unwrap_or_default(),
-        more => format!("{}; and {} roots more", first.unwrap_or_default(), more - 1),
+        more => {
+            let others = counted(more as u64 - 1, "root");
+            format!("{}; and {others} more", first.unwrap_or_default())
+        }
     })
 }

@@ -45,6 +45,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let (named, [first, second]) = table_and_two(args.words);
+    let is_table = |word: &String| context.store.has(word) || context.games.meant(word).is_ok();
+    if named.is_none() && is_table(&first) {
+        let hint = format!("name two policies after `{first}`");
+        return Err(Error::new(format!("`{second}` is the only policy"), hint));
+    }
     let options = args.table.named(named);
     let (game, table) = options.game(context)?;
     let policies = options.policies(&[first, second], &*game, context)?;

@@ -178,6 +178,7 @@ pub fn main_of(words: Vec<OsString>) -> ExitCode {
 
 fn run(games: Vec<Arc<dyn Rules>>) -> ExitCode {
     let words = program::words();
+    games.first().into_iter().for_each(|game| program::set_default_game(game.name()));
     colour::choose(words.iter().skip(1).take_while(|word| *word != "--").cloned());
     let cli = match understand_words(words) {
         Ok(cli) => cli,

@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use super::context::Context;
+use yomikiri::error::Error;
 #[cfg(feature = "onnx")]
-use yomikiri::error::{Error, did_you_mean};
+use yomikiri::error::did_you_mean;
 use yomikiri::rules::Rules;
 use yomikiri::table::Store;
 #[cfg(feature = "onnx")]

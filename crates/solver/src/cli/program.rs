@@ -40,10 +40,26 @@ pub(super) fn number_in<T: FromStr>(variable: &str) -> Result<Option<T>, Error> 
     })
 }
 
+static DEFAULT_GAME: OnceLock<String> = OnceLock::new();
+
+/// Sets the name of the game that is meant if none is named.
+pub(super) fn set_default_game(name: String) {
+    let _ = DEFAULT_GAME.set(name);
+}
+
 /// Returns text in which commands of `solver`, as in `'solver list'`, are those of the program.
 pub(super) fn in_its_name(text: &str) -> Cow<'_, str> {
     match name() {
         "solver" => Cow::from(text),
         name => Cow::from(text.replace("'solver ", &format!("'{name} "))),
+    }
+}
+
+/// Returns a help text in the program's name, with its own default game.
+pub(super) fn help_in_its_name(text: &str) -> String {
+    let text = in_its_name(text);
+    match DEFAULT_GAME.get() {
+        Some(game) => text.replace(" 4x4]", &format!(" {game}]")),
+        None => text.into_owned(),
     }
 }

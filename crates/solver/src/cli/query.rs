@@ -10,7 +10,7 @@ use super::context::Context;
 use super::lines::next_line;
 use super::solve::game_of;
 use super::table_args::{
-    Meant, TableOption, is_searched, missing, near_table, open_whole, unknown_table,
+    Meant, TableOption, is_searched, missing, near_table, open_latest, open_whole, unknown_table,
 };
 use super::tables::{containing, solved_tables};
 use yomikiri::error::Error;
@@ -71,7 +71,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     // Where the table of a game is missing, another may contain the position.
     let (named, game) = match meant {
         _ if parts.is_some() => (None, None),
-        None if text.is_empty() => (Some(context.latest()?), None),
+        None if text.is_empty() => (Some(open_latest(context)?), None),
         None => (None, None),
         Some(Meant::Table(table)) => (Some(*table), None),
         Some(Meant::Game(game)) => match missing(&*game, context) {

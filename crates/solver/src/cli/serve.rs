@@ -74,7 +74,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     context.flush()?;
     if context.store.names().is_empty() {
         let tables = context.store.root().display();
-        context.remark(format!("no table in {tables}; make one with 'solver solve 4x5'"));
+        let game = context.example_game();
+        context.remark(format!("no table in {tables}; make one with 'solver solve {game}'"));
     }
     if open && !opened(&address) {
         context.remark(format!("no browser was found; open {address}"));

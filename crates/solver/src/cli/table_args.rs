@@ -194,9 +194,19 @@ impl OneTable {
     pub(super) fn open(&self, context: &Context) -> Result<Table, Error> {
         match self.word() {
             Some(word) => open_meant(word, context),
-            None => context.latest(),
+            None => open_latest(context),
         }
     }
+}
+
+/// Opens the default table: the latest or, if its game is one of another program, that of the default game.
+pub(super) fn open_latest(context: &Context) -> Result<Table, Error> {
+    if let Some(table) = context.latest_of_ours() {
+        return table;
+    }
+    // Where there is no table at all, that is the error.
+    context.store.latest()?;
+    open_whole(&*context.games.named(&context.games.default_name())?, context)
 }
 
 /// Opens the table that a word names, as itself or by its game.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::Context;
-use super::table_args::open_whole;
+use super::error::not_solved;
+use super::table_args::{open_latest, open_whole};
 use yomikiri::error::Error;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::SolvedTable;
@@ -45,7 +46,7 @@ pub(super) fn containing(
     }
     let games: BTreeSet<String> = found.iter().map(|(table, _)| table.game().name()).collect();
     if games.len() > 1 {
-        let latest = context.latest();
+        let latest = open_latest(context);
         let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
             let what = format!("`{text}` fits {}", listed(games));
@@ -63,7 +64,10 @@ pub(super) fn containing(
         tried.push(format!("not among the states of {}", elsewhere.join(", ")));
     }
     if tried.is_empty() {
-        of.map_or(Ok(()), |game| open_whole(game, context).map(drop))?;
+        let table = of.map_or_else(|| open_latest(context), |game| open_whole(game, context))?;
+        if table.manifest().solution.is_none() {
+            return Err(not_solved(&table.name()));
+        }
         tried.push("none is solved there; see 'solver list'".to_string());
     }
     let (tables, tried) = (context.store.root().display(), tried.join("; "));

@@ -12,7 +12,7 @@ use super::colour;
 use super::context::to_stdout;
 use super::error::{self, code, say, to_stderr};
 use super::examples::command;
-use super::program::{self, in_its_name};
+use super::program::{self, help_in_its_name};
 use yomikiri::error::{Kind, did_you_mean, joined};
 
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
@@ -25,7 +25,7 @@ pub(super) fn report(error: &Error) -> ExitCode {
     if !error.use_stderr() {
         let text = if colour::on_stdout() { help.ansi().to_string() } else { help.to_string() };
         let mut out = io::stdout();
-        let written = write!(out, "{}", in_its_name(&text)).and_then(|()| out.flush());
+        let written = write!(out, "{}", help_in_its_name(&text)).and_then(|()| out.flush());
         return match to_stdout(written) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => error::report(&error, is_json),
@@ -35,7 +35,7 @@ pub(super) fn report(error: &Error) -> ExitCode {
     if is_bare || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let help = if is_bare { command().render_help() } else { help };
         let text = if colour::on_stderr() { help.ansi().to_string() } else { help.to_string() };
-        to_stderr(in_its_name(text.trim_end()));
+        to_stderr(help_in_its_name(text.trim_end()));
         return code(Kind::Usage).into();
     }
     let (message, hint) = of_another_build(error).unwrap_or_else(|| explained(error, &words));

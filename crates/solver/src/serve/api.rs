@@ -118,6 +118,8 @@ struct Line {
     has_scores: bool,
     /// Unit of scores: disc.
     score_unit: Option<&'static str>,
+    /// Largest score.
+    max_score: Option<i8>,
     /// True if every game ends.
     is_layered: bool,
     /// Convention for infinite play: `draw`, `second-player-wins` or `unknown`.
@@ -165,6 +167,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         layout: game.board_layout(),
         has_scores: table.has_scores(),
         score_unit: table.has_scores().then(|| game.score_unit()),
+        max_score: game.max_score().filter(|_| table.has_scores()).map(|most| most.0),
         is_layered: game.is_layered(),
         repetition: table.values().repetition().name(),
         sides: Side::ALL.map(|side| game.side_name(side)),

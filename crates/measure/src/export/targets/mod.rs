@@ -77,11 +77,15 @@ fn suits(game: &dyn Rules, format: Format, column: &TargetColumn) -> bool {
     }
 }
 
+/// Returns `true` if positions of a game are written in OBF: Othello's.
+pub fn has_obf(game: &dyn Rules) -> bool {
+    game.written(&game.start()).iter().any(|(name, _)| *name == "obf")
+}
+
 impl Targets {
     /// Returns an error if the request is invalid for the game.
     fn refuse(&self, table: &SolvedTable) -> Option<Error> {
         let game = table.game();
-        let bitboards = game.has_squares();
         let Selection { decisive, per_layer, .. } = self.selection;
         let spec = game.name();
         let whole_group = game.folded().group().order();
@@ -90,7 +94,7 @@ impl Targets {
         {
             return Some(format!("--layout {}: {what}", self.layout).into());
         }
-        if self.format == Format::Obf && !bitboards {
+        if self.format == Format::Obf && !has_obf(game) {
             return Some(Error::new(
                 format!("OBF does not apply to {spec}: expected Othello"),
                 "choose another extension",

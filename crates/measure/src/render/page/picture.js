@@ -22,6 +22,7 @@ export const piece = (table, cell) => table.pieces.find((kind) => kind.piece ===
 // upside down.
 export function drawn(table, cell, { flipped = false, kanji = false } = {}) {
   const kind = piece(table, cell);
+  if (!kind && table.marks && !isOthello(table)) return lettered(cell === "X", table.marks[cell === "X" ? 0 : 1]);
   if (!kind) return disc(cell === "X");
   if (!isShogi(table)) return lettered(isFirst(cell), kind.piece);
   return shogi({ kind, isFirst: isFirst(cell), isTurned: isFirst(cell) === flipped, kanji });

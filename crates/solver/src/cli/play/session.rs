@@ -18,7 +18,6 @@ use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, score_cell};
 
 const HELP: &str = "\
-a move       c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
 hint         the value of every move
 hints        show the values before each of your moves, or no longer
 moves        the legal moves
@@ -118,6 +117,16 @@ impl Session<'_> {
                 Effect::Ended => return Ok(()),
             }
         }
+    }
+
+    /// Returns the line of the help on moves, with some of this game.
+    fn help_on_moves(&self) -> String {
+        let (game, start) = (self.game(), self.start);
+        let actions = game.actions(&start.state);
+        let names: Vec<String> =
+            actions.iter().take(3).map(|&action| game.action_name(start.side, action)).collect();
+        let names = if names.is_empty() { "by its name".to_string() } else { names.join(", ") };
+        format!("a move       {names}; several are played one after another\n")
     }
 
     fn game(&self) -> &dyn Rules {
@@ -305,7 +314,10 @@ impl Session<'_> {
         let file = Path::new(rest.trim());
         match (word.to_ascii_lowercase().as_str(), rest.is_empty()) {
             ("", _) => {}
-            ("help" | "?", true) => self.context.print(HELP)?,
+            ("help" | "?", true) => {
+                let text = format!("{}{HELP}", self.help_on_moves());
+                self.context.print(text)?;
+            }
             ("hint", true) => self.hint()?,
             ("hints", true) => {
                 self.hints = !self.hints;

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::players::policies_dir;
 use yomikiri::error::Error;
+use yomikiri::games::othello::Othello;
 use yomikiri::output::OutputFile;
 use yomikiri::rules::Rules;
 use yomikiri::rules::encode::{Encoding, Plane};
@@ -57,7 +58,7 @@ enum Recipe {
 /// Board of Othello, named by the first word of a recipe.
 #[derive(Debug, clap::Args)]
 struct SizeArg {
-    /// Board of Othello, rows x columns [default: 4x4]
+    /// Board of Othello, rows x columns; without it 4x4
     #[arg(value_name = "SIZE", conflicts_with = "size")]
     word: Option<String>,
     /// Size: the same as the first word
@@ -70,7 +71,7 @@ impl SizeArg {
     fn game(&self, context: &Context) -> Result<Arc<dyn Rules>, Error> {
         let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
         let game = context.games.meant(word)?;
-        if !game.has_squares() {
+        if game.typed::<Othello>().is_none() {
             return Err(Error::new(
                 format!("`{word}` is not a board of Othello"),
                 "give a size such as 4x5",

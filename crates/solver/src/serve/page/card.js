@@ -7,7 +7,7 @@ import { badge, bounds, limits, plural, verdict } from "./values.js";
 // The first player's share of the bar, between 0 and 1: of the lower and the upper bound.
 export function shares(answer, table) {
   const side = table.sides.indexOf(answer.mover);
-  const most = table.rows * table.columns || 1;
+  const most = table.max_score ?? 1;
   let [lower, upper] = [-1, 1];
   if (answer.kind !== "outside" || answer.result !== null) {
     if (table.has_scores && typeof answer.score_lower === "number") [lower, upper] = [answer.score_lower / most, answer.score_upper / most];

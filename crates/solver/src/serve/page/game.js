@@ -177,7 +177,7 @@ export function result(game, players) {
 export function curve(game, go) {
   const { table, line } = game;
   if (line.length < 2) return null;
-  const most = table.rows * table.columns;
+  const most = table.max_score ?? 1;
   const [width, height, left] = [480, 132, 46];
   const x = (at) => left + 10 + ((width - left - 20) * at) / (line.length - 1);
   const y = (part) => height - 14 - part * (height - 28);

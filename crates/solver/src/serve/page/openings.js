@@ -19,8 +19,10 @@ function symmetries(table) {
 
 // The moves of a position, each with how many there are of it: mirror images are counted together.
 export function distinct(table, { board, moves }) {
+  if (!board.cells.length) return moves.map((move) => ({ move, count: 1 }));
   const same = symmetries(table).filter((image) => image.every((at, to) => board.cells[at] === board.cells[to]));
   const key = (move, image) => {
+    if (move.from === null && move.to === null) return move.move;
     const squares = [move.from, move.to].map((at) => (at === null ? "" : image[at]));
     return [...squares, move.dropped ?? "", move.move.endsWith("+")].join();
   };
@@ -35,7 +37,7 @@ export function distinct(table, { board, moves }) {
 
 // The first moves, asked for when the part is opened; `online` gets the line that is clicked.
 export function openings(table, online) {
-  const place = el("div", {}, el("p", { class: "note" }, "Mirror images are listed once."));
+  const place = el("div", {}, el("p", { class: "note" }, table.rows ? "Mirror images are listed once." : "Each move with the replies to it."));
   const details = el("details", { ontoggle: show }, el("summary", {}, "Openings"), place);
   function show() {
     if (details.open && place.childElementCount === 1) grow(table, place, "", [], online);

@@ -6,6 +6,7 @@ pub use encode::Encoder;
 
 use serde::{Deserialize, Serialize};
 
+use super::has_obf;
 use crate::judge::Example;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{Rules, Side, Split};
@@ -256,9 +257,9 @@ impl List<'_> {
                 out.extend(example.row.to_le_bytes());
             });
         }
-        let about = "the canonical key under all symmetries of the board, which decides the split";
+        let about = "the key as tables store it, canonical under all symmetries of the board";
         self.add("key", (U64, words), about, |encoder, example, _, out| {
-            let key = encoder.folded.canonical(&example.position.state).key;
+            let key = encoder.folded.position_key(&example.position);
             let facts = encoder.game.facts();
             let words = &facts.words(key)[..facts.key_words()];
             words.iter().for_each(|word| out.extend(word.to_le_bytes()));
@@ -282,8 +283,12 @@ impl List<'_> {
         self.add("planes", (scalar, &shape), about, |encoder, example, _, out| {
             encoder.planes(&example.position, out);
         });
-        // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
-        let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
+        // An OBF line has the squares, a space, the side and a semicolon. Other notations vary.
+        let start = game.notation(&game.start()).len();
+        let line = match has_obf(game) {
+            true => start,
+            false => (3 * rows * columns + 24).max(2 * start + 24),
+        };
         let about = "the position as 'solver query' reads it";
         self.add("board", (Text(line), &[]), about, |encoder, example, _, out| {
             out.extend(encoder.game.notation(&example.position).into_bytes());

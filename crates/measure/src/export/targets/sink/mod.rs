@@ -101,7 +101,7 @@ pub(super) fn begin(
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             let source = std::io::Error::other("this build does not include Parquet");
-            return Err(failure("write", &dir.join(name), source));
+            return Err(yomikiri::output::failure("write", &dir.join(name), source));
         }
     })
 }

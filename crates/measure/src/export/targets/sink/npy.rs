@@ -11,8 +11,7 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 use super::{FileCard, Sink};
 use crate::export::folder::checksum;
 use crate::export::targets::columns::{RowBlock, Scalar, TargetColumn};
-use yomikiri::error::Error;
-use yomikiri::output::failure;
+use yomikiri::error::{Error, Kind};
 use yomikiri::table::{IoContext, Stream};
 
 /// A directory of arrays: `planes.npy`, or in shards `planes-00000.npy` and so on.
@@ -105,9 +104,13 @@ fn check_widths(block: &RowBlock, columns: &[TargetColumn], dir: &Path) -> Resul
     for (at, column) in columns.iter().enumerate() {
         let Scalar::Text(width) = column.scalar else { continue };
         if (0..block.rows).any(|row| block.text(at, row).len() > width) {
-            let text = format!("a text of column {} has more than {width} bytes", column.name);
-            let (path, source) = (dir.to_path_buf(), io::Error::other(text));
-            return Err(failure("write", &path, source));
+            let what = format!(
+                "cannot write {}: a text of column {} has more than {width} bytes",
+                dir.display(),
+                column.name
+            );
+            let hint = "write JSON lines, or leave the column out of --columns";
+            return Err(Error::new(what, hint).of_kind(Kind::Failure));
         }
     }
     Ok(())
