@@ -23,19 +23,27 @@ use crate::table::{
     SOLUTION_COLUMNS, SweepRecord, Table,
 };
 
-/// Function that returns the values of some rows.
-type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
 /// Function that encodes values as the bytes of a column.
 type Encode = Box<dyn Fn(&[Value]) -> Vec<u8> + Sync>;
 
-/// Returns the column of a number that `of` gives each bound.
+/// One of the bounds of a value.
+#[derive(Clone, Copy)]
+enum Bound {
+    Lower,
+    Upper,
+}
+
+/// Returns the column of a number that `of` gives a bound.
 fn column<T: Element>(
     name: &'static str,
-    bound: fn(&Value) -> Prospect,
-    of: fn(Prospect) -> T,
+    bound: Bound,
+    of: impl Fn(Prospect) -> T + Sync + 'static,
 ) -> (NewColumn, Encode) {
     let encode = move |values: &[Value]| {
-        let numbers: Vec<T> = values.iter().map(|value| of(bound(value))).collect();
+        let numbers: Vec<T> = match bound {
+            Bound::Lower => values.iter().map(|value| of(value.lower)).collect(),
+            Bound::Upper => values.iter().map(|value| of(value.upper)).collect(),
+        };
         bytemuck::cast_slice(&numbers).to_vec()
     };
     (NewColumn::of::<T>(name), Box::new(encode))
@@ -43,8 +51,7 @@ fn column<T: Element>(
 
 /// Returns the columns of a method's values: with distances of at most `longest` plies, and bounds if some differ.
 fn columns_of(method: &Method, longest: u16, has_bounds: bool) -> Vec<(NewColumn, Encode)> {
-    let lower: fn(&Value) -> Prospect = |value| value.lower;
-    let upper: fn(&Value) -> Prospect = |value| value.upper;
+    let [lower, upper] = [Bound::Lower, Bound::Upper];
     let score = |name, bound| column::<i8>(name, bound, |prospect| prospect.score().0);
     let distance = |name, bound| match longest < u16::from(u8::MAX) {
         true => column::<u8>(name, bound, |prospect| {
@@ -79,9 +86,9 @@ fn has_scores(method: &Method) -> bool {
 }
 
 /// Returns the longest distance of any bound, and `true` if the bounds of some value differ.
-fn extent_of(rows: usize, values: &SomeValues<'_>) -> (u16, bool) {
+pub(super) fn extent_of(rows: usize, values: &(impl Fn(usize) -> Value + Sync)) -> (u16, bool) {
     let of_some = |some: Range<usize>| {
-        values(some).into_iter().fold((0, false), |(longest, is_open), value| {
+        some.map(values).fold((0, false), |(longest, is_open), value| {
             let plies = value.lower.distance().max(value.upper.distance());
             (plies.unwrap_or(0).max(longest), is_open || value.lower != value.upper)
         })
@@ -90,15 +97,15 @@ fn extent_of(rows: usize, values: &SomeValues<'_>) -> (u16, bool) {
     parts.fold((0, false), |a, b| (a.0.max(b.0), a.1 || b.1))
 }
 
-/// Writes the values of a table's rows, which `values` returns.
+/// Writes the values of a table's rows, which `values` returns; `extent` is theirs, with at least the longest distance.
 pub(super) fn install_values(
     table: &mut Table,
     method: &Method,
     rows: usize,
-    values: &SomeValues<'_>,
+    values: &(impl Fn(usize) -> Value + Sync),
+    (longest, is_open): (u16, bool),
     sweeps: &[SweepRecord],
 ) -> Result<(), Error> {
-    let (longest, is_open) = extent_of(rows, values);
     if longest >= Prospect::MAX_DISTANCE {
         let most = Prospect::MAX_DISTANCE;
         return Err(
@@ -114,7 +121,8 @@ pub(super) fn install_values(
     let mut proven = [0; 3];
     let mut fill = |rows: Range<usize>| {
         let some = parallel::map_ranges(rows.len(), GRAIN, &|some| {
-            let values = values(rows.start + some.start..rows.start + some.end);
+            let some = rows.start + some.start..rows.start + some.end;
+            let values: Vec<Value> = some.map(values).collect();
             let bytes: Vec<Vec<u8>> = encoders.iter().map(|encode| encode(&values)).collect();
             let outcomes = count(&values, |value| value.outcome().is_some());
             let distances = count(&values, |value| value.distance().is_some());
@@ -132,7 +140,7 @@ pub(super) fn install_values(
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
     solution.proven_scores = has_scores.then_some(proven[2]);
     let root = |&row: &u64| {
-        let value = values(row as usize..row as usize + 1)[0];
+        let value = values(row as usize);
         RootValue {
             outcome: value.outcome().map(Outcome::value),
             score: value.score().filter(|_| has_scores).map(|score| score.0),

@@ -8,6 +8,7 @@ use bytemuck::Pod;
 
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::checkpoint::Checkpoint;
+use super::columns::extent_of;
 use super::options::{Method, RowOrder};
 use super::sweep::{Change, done};
 use super::textbook::Textbook;
@@ -70,12 +71,13 @@ impl Layered<'_> {
             let backup = BoundsBackup { max_score, leaves };
             let unknown = BoundsBackup::unknown(max_score);
             let (values, resumed) = self.find(table, maker, &backup, unknown, log)?;
-            let some = |rows: Range<usize>| values[rows].to_vec();
-            columns::install_values(table, method, values.len(), &some, &log.sweeps)?;
+            let bounds = |row: usize| values[row];
+            let extent = extent_of(values.len(), &bounds);
+            columns::install_values(table, method, values.len(), &bounds, extent, &log.sweeps)?;
             return Ok(resumed);
         }
         // A move leads to a later layer, except a pass, and no pass follows another.
-        match graph.layers().len() * 2 <= usize::from(Short::LONGEST) {
+        match graph.layers().len() * 2 <= usize::from(Short::MOST_PLIES) {
             true => self.exact::<Short>(table, maker, leaves, log),
             false => self.exact::<Prospect>(table, maker, leaves, log),
         }
@@ -184,10 +186,12 @@ fn install_exact<T: SweepOrder>(
     kept: &[T],
     sweeps: &[SweepRecord],
 ) -> Result<(), Error> {
-    let exact = |rows: Range<usize>| -> Vec<Value> {
-        kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
+    let exact = |row: usize| Value::exactly(kept[row].prospect());
+    let extent = match T::LONGEST {
+        Some(longest) => (longest, false),
+        None => extent_of(kept.len(), &exact),
     };
-    columns::install_values(table, method, kept.len(), &exact, sweeps)
+    columns::install_values(table, method, kept.len(), &exact, extent, sweeps)
 }
 
 /// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave

@@ -39,7 +39,6 @@ mod sweep;
 mod textbook;
 pub mod value;
 
-use std::ops::Range;
 use std::time::Duration;
 
 pub use columns::Values;
@@ -52,6 +51,7 @@ pub use value::{Prospect, Value};
 use checkpoint::Checkpoint;
 use layered::Layered;
 use options::Method;
+use ranked::LONGEST;
 
 use crate::error::Error;
 use crate::graph::{ENDLESS, Graph, RankedGame};
@@ -155,12 +155,12 @@ pub fn solve(
             let work = (&checkpoint, progress);
             let (distances, resumed) =
                 ranked::retrograde(ranked, &moves, method.repetition, work, &mut log)?;
-            let values = |rows: Range<usize>| -> Vec<Value> {
-                let plies = |&byte: &u8| Some(u16::from(byte)).filter(|_| byte != ENDLESS);
-                let plies = distances[rows].iter().map(plies);
-                plies.map(|plies| columns::ranked_value(plies, method.repetition)).collect()
+            let value = |row: usize| {
+                let plies = Some(distances[row]).filter(|&byte| byte != ENDLESS);
+                columns::ranked_value(plies.map(u16::from), method.repetition)
             };
-            columns::install_values(table, &method, distances.len(), &values, &log.sweeps)?;
+            let (rows, extent) = (distances.len(), (u16::from(LONGEST), false));
+            columns::install_values(table, &method, rows, &value, extent, &log.sweeps)?;
             resumed
         } else {
             let (values, resumed) = cyclic::solve(
@@ -171,8 +171,9 @@ pub fn solve(
                 (&checkpoint, progress),
                 &mut log,
             )?;
-            let some = |rows: Range<usize>| values[rows].to_vec();
-            columns::install_values(table, &method, values.len(), &some, &log.sweeps)?;
+            let bounds = |row: usize| values[row];
+            let extent = columns::extent_of(values.len(), &bounds);
+            columns::install_values(table, &method, values.len(), &bounds, extent, &log.sweeps)?;
             resumed
         }
     };

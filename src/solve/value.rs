@@ -146,6 +146,8 @@ impl fmt::Display for Prospect {
 pub trait SweepOrder: Copy + Ord + Pod + Send + Sync {
     /// Bound that is worse to move to than any prospect.
     const HIGHEST: Self;
+    /// Longest distance that is kept, if it is shorter than that of prospects.
+    const LONGEST: Option<u16> = None;
     /// Returns the form in which `prospect` is kept.
     fn of(prospect: Prospect) -> Self;
     /// Returns the prospect.
@@ -187,7 +189,7 @@ pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     }
 }
 
-/// Prospect in 16 bits as kept in sweeps, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
+/// Prospect in 16 bits as kept in sweeps, for ends at most [`Short::MOST_PLIES`] plies away: a win by `s` in `d` plies
 /// is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
@@ -195,7 +197,7 @@ pub struct Short(i16);
 
 impl Short {
     /// Longest distance in plies.
-    pub const LONGEST: u16 = 127;
+    pub const MOST_PLIES: u16 = 127;
 
     /// Returns the score and the plies to the end.
     #[inline(always)]
@@ -217,6 +219,7 @@ impl Short {
 
 impl SweepOrder for Short {
     const HIGHEST: Short = Short(i16::MAX);
+    const LONGEST: Option<u16> = Some(Short::MOST_PLIES);
 
     fn of(prospect: Prospect) -> Short {
         let (score, plies) = (prospect.score_of() as i16, prospect.plies() as i16);
@@ -342,7 +345,10 @@ impl Value {
     /// Returns the value of a move to a state with these bounds, for the player who makes it.
     #[inline]
     pub fn before(self) -> Value {
-        Value { lower: self.upper.before(), upper: self.lower.before() }
+        let lower = self.upper.before();
+        // Most bounds are equal.
+        let upper = if self.lower == self.upper { lower } else { self.lower.before() };
+        Value { lower, upper }
     }
 }
 
@@ -434,7 +440,7 @@ mod tests {
         let plies = [Some(0), Some(1), Some(7), Some(LAST - 1), Some(LAST), None];
         is_turned::<Prospect>(&with(&[-2, -1, 0, 1, 2], &plies));
         // One ply before an end must fit too.
-        let plies = [0, 1, 2, 60, Short::LONGEST - 1].map(Some);
+        let plies = [0, 1, 2, 60, Short::MOST_PLIES - 1].map(Some);
         is_turned::<Short>(&with(&[-127, -2, -1, 0, 1, 2, 64, 127], &plies));
     }
 
