@@ -28,7 +28,7 @@
 //! * [`search`]: exact search of positions that are in no table;
 //! * [`solution`]: a solved game, asked by its own positions;
 //! * [`solved`]: read access to solved tables: rows with positions, moves and values;
-//! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work.
+//! * [`error`]: the type of errors; [`progress`]: progress reports of long work.
 //!
 //! Items that only the other crates of the workspace use are left out here.
 

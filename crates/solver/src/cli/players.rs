@@ -31,7 +31,7 @@ pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> Resu
 /// Makes the player of a specification, without networks, which this build cannot run.
 #[cfg(not(feature = "onnx"))]
 pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, _store: &Store) -> Result<Player, Error> {
-    Ok(yomikiri_measure::judge::build(spec, game)?)
+    yomikiri_measure::judge::build(spec, game)
 }
 
 /// Makes the players of some specifications.
