@@ -178,7 +178,7 @@ fn errors_are_one_short_line_whatever_the_input() {
         &["list", &word],
         &["list", "--color", &word],
         &["enumerate", "--max-depth", &word],
-        &["query", &word],
+        &["info", &word],
     ];
     for args in commands {
         let ran = tables.run(args);
