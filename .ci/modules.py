@@ -24,9 +24,9 @@ LONGEST_FILE = 900
 GAMES = (
     "src/games/",
     "src/registry.rs",
-    "src/graph/build.rs",
-    "src/graph/by_block/",
-    "src/graph/code.rs",
+    "src/enumerate/driver.rs",
+    "src/enumerate/by_block/",
+    "src/table/rows/code.rs",
     "src/search/mates/",
     "crates/measure/src/policy/mate.rs",
     "crates/measure/src/policy/weights.rs",

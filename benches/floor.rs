@@ -14,9 +14,9 @@ use std::time::Duration;
 use common::{COUNTS, PlainKernel, solve, table_in, timed};
 use rayon::prelude::*;
 use yomikiri::games::othello::{Board, Othello};
-use yomikiri::graph::Graph;
 use yomikiri::rules::Game;
 use yomikiri::solve::RowOrder;
+use yomikiri::table::rows::Rows;
 
 fn main() {
     let runs = std::env::var("YOMIKIRI_BENCH_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(7);
@@ -46,7 +46,7 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
-    let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
+    let graph = Rows::open(&*game.clone().into_rules(), &table).expect("the table opens");
     let board = |row: usize| game.state(graph.keys().get(row)?);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     drop(graph);

@@ -16,9 +16,9 @@ use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::games::othello::{Board, Othello};
-use yomikiri::graph::Graph;
 use yomikiri::rules::{Game, Position, Side};
 use yomikiri::solve::RowOrder;
+use yomikiri::table::rows::Rows;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
 
 fn main() {
@@ -34,7 +34,7 @@ fn states(board: usize) -> (Othello, Vec<Board>) {
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
-    let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
+    let graph = Rows::open(&*game.clone().into_rules(), &table).expect("the table opens");
     let board = |row: usize| game.state(graph.keys().get(row)?);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     assert_eq!(boards.len() as u64, count);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use yomikiri::graph::{self, Index, Plan};
+use yomikiri::enumerate::{self, Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
 use yomikiri::rules::Rules;
@@ -33,7 +33,7 @@ pub fn draft(data: &[u8]) {
     }
     let mut whole = KNOWN.with_borrow_mut(|known| {
         let make = || {
-            let killed = || graph::build(&*game, &plan, &store, &Killed(AtomicUsize::new(0)));
+            let killed = || enumerate::build(&*game, &plan, &store, &Killed(AtomicUsize::new(0)));
             let _ = catch_unwind(AssertUnwindSafe(killed));
             files_in(&partial)
         };
@@ -45,7 +45,7 @@ pub fn draft(data: &[u8]) {
         let _ = fs::remove_dir_all(dir);
     }
     with_files(&partial, &whole, |_| {
-        graph::build(&*game, &plan, &store, &Silent)?;
+        enumerate::build(&*game, &plan, &store, &Silent)?;
         Ok(())
     });
 }

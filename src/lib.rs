@@ -23,11 +23,12 @@
 //! * [`games`](mod@games): Othello and the shogi family;
 //! * [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
-//! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
+//!   [`rows`](table::rows) reads a table as states, moves and layers;
+//! * [`enumerate`]: enumeration of a game into a table;
 //! * [`solve`]: value iteration, retrograde analysis and proof;
 //! * [`search`]: exact search of positions that are in no table;
 //! * [`solution`]: a solved game, asked by its own positions;
-//! * [`solved`]: read access to solved tables: rows with positions, moves and values;
+//! * [`oracle`]: read access to solved tables: rows with positions, moves and values;
 //! * [`error`]: the type of errors; [`progress`]: progress reports of long work.
 //!
 //! Items that only the other crates of the workspace use are left out here.
@@ -41,12 +42,13 @@
 compile_error!("tables need 64-bit pointers to be mapped");
 
 mod bits;
+pub mod enumerate;
 pub mod error;
 pub mod games;
-pub mod graph;
 #[doc(hidden)]
 pub mod input;
 mod mmap;
+pub mod oracle;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]
@@ -57,5 +59,4 @@ pub mod rules;
 pub mod search;
 pub mod solution;
 pub mod solve;
-pub mod solved;
 pub mod table;

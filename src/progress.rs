@@ -5,7 +5,7 @@
 //! ```
 //! use std::sync::atomic::{AtomicU64, Ordering};
 //! use yomikiri::progress::Progress;
-//! use yomikiri::{registry::othello, solved::SolvedTable, table::Store};
+//! use yomikiri::{registry::othello, oracle::SolvedTable, table::Store};
 //!
 //! /// Counts the units of all tasks.
 //! #[derive(Default)]

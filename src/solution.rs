@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
+use crate::oracle::{Oracle, SolvedTable};
 use crate::progress::Silent;
 use crate::rules::{Action, AnyPosition, Game, Position};
 use crate::solve::Value;
-use crate::solved::{Oracle, SolvedTable};
 use crate::table::Store;
 
 /// Values of everything reachable from the start of a game, for the player to move. Positions that are images of each

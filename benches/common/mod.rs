@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use yomikiri::enumerate::{self, Plan};
 use yomikiri::games::othello::Othello;
-use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry;
 use yomikiri::rules::{Game, Rules};
@@ -31,7 +31,7 @@ fn rules(board: (usize, usize)) -> Arc<dyn Rules> {
 pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
     let game = rules(board);
     let plan = Plan::from_start(&*game);
-    graph::build(&*game, &plan, &Store::at(dir), &Silent).expect("the board fits").table
+    enumerate::build(&*game, &plan, &Store::at(dir), &Silent).expect("the board fits").table
 }
 
 /// Solves a table; returns the root's score.

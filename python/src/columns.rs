@@ -4,8 +4,8 @@ use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use yomikiri::oracle::SolvedTable;
 use yomikiri::rules::encode::Layout;
-use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{
     Format, RowBlock, Scalar, TargetColumn, TargetShape, all_columns, choose_columns,
 };

@@ -8,12 +8,12 @@ use numpy::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::error::Error;
+use yomikiri::oracle::empty_squares;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{
     self as rules, Action, AnyPosition, Empties, Outcome, Position, Rules, Side, Symmetry,
 };
-use yomikiri::solved::empty_squares;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 
 use crate::errors::{position_error, value_error};

@@ -9,11 +9,11 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::error::Error;
+use yomikiri::oracle::{Budget, Oracle, Orienting, SearchOracle, SolvedTable, WantedValues};
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Divider, Rules, SearchOptions, Split, WIN_PLIES};
 use yomikiri::search::{can_search, usual_memory};
 use yomikiri::solve::Value;
-use yomikiri::solved::{Budget, Oracle, Orienting, SearchOracle, SolvedTable, WantedValues};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::free_memory;
 use yomikiri_measure::judge::{

@@ -11,7 +11,8 @@ use yomikiri::rules::encode::Encoding;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
-    Answers, Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source, Steady, TrainedOn,
+    Answers, Batch, BatchCheck, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source,
+    TrainedOn,
 };
 
 use crate::errors::{policy_error, value_error};
@@ -168,7 +169,7 @@ impl Asking {
     pub(crate) fn player(self, asks: Asks) -> Player {
         let (name, reading) = (self.name.clone(), self.reading.clone());
         let policy = Outside::new(Callable { asking: self, asks }, name, &reading, (true, None));
-        Player::Policy(Box::new(Steady::callable(policy)))
+        Player::Policy(Box::new(BatchCheck::callable(policy)))
     }
 }
 

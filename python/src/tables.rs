@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::graph::{self, Plan, within_room};
+use yomikiri::enumerate::{self, Plan, within_room};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::solve::SolveOptions;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::export::targets::{
     Encoder, Format, Images, Selection, Targets, known_examples, read_rows, write_targets,
@@ -92,7 +92,7 @@ pub(crate) fn solve(
         return Err(value_error("invalid max_depth 0: expected at least 1"));
     }
     if max_depth.is_some() || roots.is_some() {
-        plan.index = yomikiri::graph::Index::Keys;
+        plan.index = yomikiri::enumerate::Index::Keys;
     } else if !game.facts().is_small {
         return Err(value_error(format!(
             "{} is too large to be enumerated whole; set max_depth, or roots near its end",
@@ -115,7 +115,7 @@ pub(crate) fn solve(
             found => found.unwrap_or(plan),
         };
         let mut table =
-            graph::build(&*game, &plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
+            enumerate::build(&*game, &plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
         if table.manifest().solution.is_none() {
             let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
             let options = match options.within_room(&*game, &table) {

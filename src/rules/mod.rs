@@ -29,7 +29,7 @@
 
 mod conform;
 mod default_notation;
-mod drawn;
+mod drawing;
 #[doc(hidden)]
 pub mod encode;
 mod moves_again;
@@ -37,7 +37,7 @@ mod object;
 pub mod perft;
 mod plain_search;
 mod planes;
-mod played;
+mod played_game;
 mod search;
 mod split;
 pub mod symmetry;
@@ -49,12 +49,12 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub use conform::{Nonconformity, assert_conforms, conform};
-pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
+pub use drawing::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 pub use moves_again::{ForcedPasses, MovesAgain, Turn};
 pub use object::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
 use plain_search::PlainSearch;
 pub use planes::PlaneKinds;
-pub use played::{EndReason, PlayedEnd, PlayedGame};
+pub use played_game::{EndReason, PlayedEnd, PlayedGame};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };
@@ -521,7 +521,7 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Returns the contents of each square; empty if the game neither draws its board nor has squares.
     fn drawn(&self, position: &Position<Self::State>) -> Drawn {
-        drawn::by_squares(self, position)
+        drawing::by_squares(self, position)
     }
 
     /// Returns the kinds of pieces on the board; empty if there is only one.
@@ -547,12 +547,12 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Returns the board as rows of text with its coordinates.
     fn diagram(&self, position: &Position<Self::State>) -> String {
-        drawn::diagram(self, position)
+        drawing::diagram(self, position)
     }
 
     /// Returns the [diagram](Game::diagram) with the Japanese names of the pieces, if the game has them.
     fn diagram_japanese(&self, position: &Position<Self::State>) -> Option<String> {
-        drawn::diagram_japanese(self, position)
+        drawing::diagram_japanese(self, position)
     }
 
     // ---- names and notation ----

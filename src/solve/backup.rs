@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::value::{Prospect, SweepOrder, Value, change_of};
-use crate::graph::{Graph, StateKind, TerminalScores};
 use crate::rules::Score;
+use crate::table::rows::{Rows, StateKind, TerminalScores};
 
 /// Effect of a sweep on one state. Values are always the mover's.
 pub(super) trait Backup: Sync {
@@ -30,7 +30,7 @@ pub(super) trait Backup: Sync {
 /// Rows of a layered game's table, and the scores of finished games.
 #[derive(Clone, Copy)]
 pub(super) struct Leaves<'a> {
-    pub(super) graph: &'a Graph,
+    pub(super) graph: &'a Rows,
     pub(super) terminal: &'a TerminalScores<'a>,
 }
 

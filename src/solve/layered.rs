@@ -14,17 +14,18 @@ use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, SweepOrder, Value};
 use super::{SweepLog, columns};
+use crate::enumerate::{LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::error::Error;
-use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::rules::{Rules, Score};
+use crate::table::rows::Rows;
 use crate::table::{Buffer, Memory, SweepRecord, Table};
 
 /// Layered game's table that is being solved.
 pub(super) struct Layered<'a> {
-    pub graph: &'a Graph,
+    pub graph: &'a Rows,
     pub method: &'a Method,
     pub memory: &'a Memory,
     pub checkpoint: &'a Checkpoint,

@@ -14,13 +14,13 @@
 //! proves rows, moves and values from the rules.
 //!
 //! ```
-//! use yomikiri::graph::{self, Plan};
+//! use yomikiri::enumerate::{self, Plan};
 //! use yomikiri::solve::{self, SolveOptions};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
 //! let store = Store::at(dir.path());
-//! let mut table = graph::build(&*game, &Plan::from_start(&*game), &store, &Silent)?.table;
+//! let mut table = enumerate::build(&*game, &Plan::from_start(&*game), &store, &Silent)?.table;
 //! solve::solve(&*game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
 //! // Every value follows from the rules: recomputed without the solver.
 //! solve::prove(&*game, &table, &Silent)?;
@@ -54,9 +54,9 @@ use options::Method;
 use ranked::LONGEST;
 
 use crate::error::Error;
-use crate::graph::{ENDLESS, Graph, RankedGame};
 use crate::progress::Progress;
 use crate::rules::Rules;
+use crate::table::rows::{ENDLESS, RankedGame, Rows};
 use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table};
 
 /// Result of [`solve`].
@@ -116,8 +116,8 @@ pub fn solve(
     method.check(table)?;
     // Keys are checked layer by layer.
     let graph = match game.is_layered() {
-        true if table.manifest().identity.is_by_rank() => Some(Graph::open_checked(game, table)?),
-        true => Some(Graph::open(game, table)?),
+        true if table.manifest().identity.is_by_rank() => Some(Rows::open_checked(game, table)?),
+        true => Some(Rows::open(game, table)?),
         false => None,
     };
     let after = if graph.is_some() { CHECKPOINT_AFTER } else { SAVED_AFTER };
@@ -148,7 +148,7 @@ pub fn solve(
         let layered = Layered { graph, method: &method, memory, checkpoint: &checkpoint, progress };
         layered.solve(game, table, &mut log)?
     } else {
-        let graph = Graph::open_checked(game, table)?;
+        let graph = Rows::open_checked(game, table)?;
         if let Some(ranked) = graph.ranked() {
             ranked.check_whole()?;
             let moves = RankedGame::new(game, Some(ranked));

@@ -20,12 +20,12 @@ use super::SweepLog;
 use super::checkpoint::Checkpoint;
 use crate::bits::{ones_of, set_bit};
 use crate::error::Error;
-use crate::graph::{ENDLESS, Ranked, distance_of_end};
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::rules::{End, Outcome, RankedMoves, Repetition};
 use crate::table::SweepRecord;
+use crate::table::rows::{ENDLESS, Ranked, distance_of_end};
 
 /// Longest distance that a byte can hold.
 pub(super) const LONGEST: u8 = 200;

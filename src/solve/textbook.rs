@@ -13,14 +13,14 @@ use std::ops::Range;
 use super::SweepLog;
 use super::backup::Backup;
 use super::sweep::{Jacobi, StoredMoves, done};
-use crate::graph::Graph;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::SweepRecord;
+use crate::table::rows::Rows;
 
 /// Table with stored moves.
 pub(super) struct Textbook<'a, B: Backup> {
-    pub graph: &'a Graph,
+    pub graph: &'a Rows,
     pub backup: &'a B,
     pub progress: &'a dyn Progress,
 }

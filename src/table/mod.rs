@@ -7,7 +7,7 @@
 //! `docs/table-format.md` specifies the format.
 //!
 //! ```
-//! use yomikiri::{progress::Silent, registry::othello, solved::SolvedTable, table::Store};
+//! use yomikiri::{progress::Silent, registry::othello, oracle::SolvedTable, table::Store};
 //!
 //! let dir = tempfile::tempdir()?;
 //! let store = Store::at(dir.path());
@@ -27,6 +27,7 @@ mod memory;
 mod npy;
 mod packed;
 mod removal;
+pub mod rows;
 mod scratch;
 mod store;
 mod stream;

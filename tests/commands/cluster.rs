@@ -9,8 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use yomikiri::enumerate::{self, Plan};
 use yomikiri::error::Error;
-use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri_cluster::{Job, gather, parts_dir};
@@ -474,7 +474,7 @@ fn little_memory_and_a_stop_between_change_no_byte() {
     let [one, all] = [(); 2].map(|()| Tables::new());
     let game = named("othello-4x5");
     let plan = Plan { derived: true, ..Plan::from_start(&*game) };
-    let mut table = graph::build(&*game, &plan, &one.store(), &Silent).unwrap().table;
+    let mut table = enumerate::build(&*game, &plan, &one.store(), &Silent).unwrap().table;
     solve::solve(&*game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
     let parts = parts_dir(&all.store(), &plan.table_name(&*game));
     let hosts = vec!["localhost:1".to_string()];

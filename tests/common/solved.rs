@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 use tempfile::TempDir;
+use yomikiri::enumerate::{self, Plan};
 use yomikiri::error::Error;
-use yomikiri::graph::{self, Plan};
+use yomikiri::oracle::{SolvedTable, States};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
 use yomikiri::rules::{AnyState, Game, Position, Rules};
 use yomikiri::solve::{self, Run, SolveOptions};
-use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
 /// Returns a game by its name, with states folded under all symmetries.
@@ -45,13 +45,13 @@ pub fn both(game: &dyn Rules) -> Plan {
 
 /// Enumerates everything reachable from the standard start.
 pub fn make(game: &dyn Rules, store: &Store) -> Table {
-    graph::build(game, &standard(game), store, &Silent).unwrap().table
+    enumerate::build(game, &standard(game), store, &Silent).unwrap().table
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.
 pub fn enumerated(game: &dyn Rules, plan: &Plan) -> (TempDir, Table) {
     let dir = tempfile::tempdir().unwrap();
-    let made = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap();
+    let made = enumerate::build(game, plan, &Store::at(dir.path()), &Silent).unwrap();
     (dir, made.table)
 }
 

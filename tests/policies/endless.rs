@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::graph::{self, Plan};
+use yomikiri::enumerate::{self, Plan};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{AnyPosition, Game, Outcome, Rules, Side};
 use yomikiri::solve::{self, SolveOptions};
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 use yomikiri_measure::judge::{
     Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
@@ -39,7 +39,8 @@ struct Opened {
 impl Opened {
     fn new(game: &dyn Rules, plan: &Plan) -> Opened {
         let dir = tempfile::tempdir().unwrap();
-        let mut table = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap().table;
+        let mut table =
+            enumerate::build(game, plan, &Store::at(dir.path()), &Silent).unwrap().table;
         solve::solve(game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
         let solved = SolvedTable::open(game.shared(), table, true).unwrap().unwrap();
         playable(&solved).unwrap();
@@ -99,15 +100,15 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     assert_eq!(report.endless(), Some(1.0));
 }
 
-/// Graph of a game by its rules alone: positions, and successors of each.
-struct Graph {
+/// Rows of a game by its rules alone: positions, and successors of each.
+struct Rows {
     positions: Vec<AnyPosition>,
     after: Vec<Vec<u32>>,
     known: HashMap<AnyPosition, u32>,
 }
 
-impl Graph {
-    fn new(game: &dyn Rules, root: AnyPosition) -> Graph {
+impl Rows {
+    fn new(game: &dyn Rules, root: AnyPosition) -> Rows {
         let (mut positions, mut after) = (vec![root], Vec::new());
         let mut known = HashMap::from([(root, 0)]);
         while after.len() < positions.len() {
@@ -123,7 +124,7 @@ impl Graph {
             });
             after.push(targets);
         }
-        Graph { positions, after, known }
+        Rows { positions, after, known }
     }
 
     /// Returns a policy's probabilities in every position; none in terminal ones.
@@ -171,7 +172,7 @@ impl Graph {
 /// Checks games and best responses on a table against those of the graph.
 fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
     let (game, states) = (opened.solved.game(), opened.solved.states());
-    let graph = Graph::new(game, states.roots().unwrap()[0]);
+    let graph = Rows::new(game, states.roots().unwrap()[0]);
     assert_eq!(opened.unfolded.positions(), graph.positions.len());
     assert_eq!(opened.unfolded.edges(), graph.after.iter().map(Vec::len).sum::<usize>());
     for (at, position) in graph.positions.iter().enumerate().step_by(101) {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{AnyPosition, Empties, Outcome, Rules, Side};
-use yomikiri::solved::SolvedTable;
 use yomikiri_measure::judge::{
     Aim, Baselines, BothSides, Expected, Mistake, MistakesAgainst, Play, Played, Player, Unfolded,
     build, exploitability, games, play_everywhere,

@@ -6,17 +6,17 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::rules::{AnyPosition, Rules};
-use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Store;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games, uniform};
 
 use crate::common::tables::{Ran, Tables};
 
 fn empty(game: &dyn Rules, position: &AnyPosition) -> u32 {
-    yomikiri::solved::empty_squares(game, &position.state).unwrap()
+    yomikiri::oracle::empty_squares(game, &position.state).unwrap()
 }
 
 /// Counts how often each position of a list occurs.

@@ -1,9 +1,9 @@
 //! Values found by search alone agree with those of tables.
 
 use yomikiri::games::othello::Othello;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Game;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
 use crate::common::solved::board_4x4;

@@ -4,11 +4,13 @@
 use std::fs;
 use std::sync::Arc;
 
-use yomikiri::graph::{Graph, Plan};
+use yomikiri::enumerate::Plan;
+
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Empties, Rules};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::table::HEADER_BYTES;
+use yomikiri::table::rows::Rows;
 use yomikiri_measure::export::checksum;
 
 use crate::common::solved::{board_4x4, both, enumerated, named, opened, solve, standard};
@@ -66,7 +68,7 @@ fn moves_are_those_of_a_table_with_moves() {
         let (_a, stored) = enumerated(&*game, &plan);
         let (_b, bare) = enumerated(&*game, &derived(&plan));
         let [stored, bare] =
-            [&stored, &bare].map(|table| Graph::open_checked(&*game, table).unwrap());
+            [&stored, &bare].map(|table| Rows::open_checked(&*game, table).unwrap());
         assert_eq!(stored.states(), bare.states());
         assert_eq!(stored.open_positions(1), bare.open_positions(1));
         assert_eq!(stored.open_positions(usize::MAX), bare.open_positions(usize::MAX));

@@ -4,12 +4,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{
     Action, ForcedPasses, Game, MovesAgain, Position, Side, Turn, assert_conforms,
 };
 use yomikiri::solve;
-use yomikiri::solved::SolvedTable;
 
 use crate::common::Random;
 use crate::common::listed::{Listed, interior, lost};

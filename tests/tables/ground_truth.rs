@@ -8,12 +8,13 @@ use crate::common::solved::{
     board_4x4, both, enumerated, named, solve, solved, standard, unfolded,
 };
 use serde_json::Value;
+use yomikiri::enumerate::Plan;
 use yomikiri::games::othello::Othello;
-use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::rules::{Empties, Game};
 use yomikiri::solve::{RowOrder, SolveOptions, Values};
+use yomikiri::table::rows::Rows;
 use yomikiri::table::{Manifest, Table};
 
 fn truth(board: &str) -> Value {
@@ -48,7 +49,7 @@ fn check_unreduced(manifest: &Manifest, truth: &Value) {
 /// Checks layers, values and the histogram of a folded, solved table.
 fn check_values(table: &Table, truth: &Value) {
     let manifest = table.manifest();
-    let graph = Graph::open(&*Games::default().of_table(table).unwrap(), table).unwrap();
+    let graph = Rows::open(&*Games::default().of_table(table).unwrap(), table).unwrap();
     let values = Values::open(table, false).unwrap().unwrap();
     let layers = truth["layers"].as_array().unwrap();
     assert_eq!(manifest.layers.len(), layers.len());
@@ -144,7 +145,7 @@ fn agrees_with_the_reference(
     let (_dir, mut table) = enumerated(&*game, &standard(&*game));
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
     solve(&*game, &mut table, &options, &Silent).unwrap();
-    let graph = Graph::open(&*game, &table).unwrap();
+    let graph = Rows::open(&*game, &table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
     for row in 0..graph.states() {
         let board = rules.state(graph.keys().get(row).unwrap()).unwrap();
@@ -188,7 +189,7 @@ fn bounds_enclose_the_value() {
         let roots = vec![root];
         let plan = Plan { start, roots, max_depth, max_states, ..standard(&*game) };
         let (_dir, table) = solved(&*game, &plan);
-        let graph = Graph::open(&*game, &table).unwrap();
+        let graph = Rows::open(&*game, &table).unwrap();
         let values = Values::open(&table, false).unwrap().unwrap();
         for row in 0..graph.states() {
             let board = rules.state(graph.keys().get(row).unwrap()).unwrap();

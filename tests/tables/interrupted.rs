@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::solved::{board_4x4, make, named, solve, standard};
 use crate::common::tables::{Tables, assert_same_files, copy_dir, files, write_state};
-use yomikiri::graph::{self, Index, Plan};
+use yomikiri::enumerate::{self, Index, Plan};
 use yomikiri::output::temporary;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::Rules;
@@ -55,7 +55,7 @@ fn litter(draft: &std::path::Path) {
 /// Interrupts an enumeration in each of its first layers, which are one task each, and resumes it.
 fn enumeration_goes_on(game: &dyn Rules, plan: &Plan, most: u32) {
     let whole = Tables::new();
-    let made = graph::build(game, plan, &whole.store(), &Silent).unwrap();
+    let made = enumerate::build(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
     let manifest = made.table.manifest();
     let layers = manifest.layers.len() as u32;
@@ -63,11 +63,11 @@ fn enumeration_goes_on(game: &dyn Rules, plan: &Plan, most: u32) {
         let tables = Tables::new();
         let store = tables.store();
         assert!(interrupted(layer, |progress| {
-            let _ = graph::build(game, plan, &store, progress);
+            let _ = enumerate::build(game, plan, &store, progress);
         }));
         assert!(store.open(&name).is_err(), "no table after layer {layer}");
         litter(&tables.place(&format!("{name}.partial")));
-        let again = graph::build(game, plan, &store, &Silent).unwrap();
+        let again = enumerate::build(game, plan, &store, &Silent).unwrap();
         let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
         assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
@@ -97,12 +97,12 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let game = board_4x4(true);
     let (whole, tables) = (Tables::new(), Tables::new());
     let plan = standard(&*game);
-    let name = graph::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = enumerate::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let draft = tables.place(&format!("{name}.partial"));
     copy_dir(&whole.place(&name), &draft);
     fs::write(draft.join("plies.npy"), [0; 200]).unwrap();
     let nothing = Interrupt { at: 1, reported: AtomicU32::new(0) };
-    let made = graph::build(&*game, &plan, &tables.store(), &nothing).unwrap();
+    let made = enumerate::build(&*game, &plan, &tables.store(), &nothing).unwrap();
     assert!(!made.reused && !draft.exists());
     assert_same_files(whole.root(), tables.root(), "moved");
     // A damaged one is made again.
@@ -112,7 +112,7 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let mut keys = fs::read(draft.join("keys.npy")).unwrap();
     *keys.last_mut().unwrap() ^= 1;
     fs::write(draft.join("keys.npy"), keys).unwrap();
-    graph::build(&*game, &plan, &tables.store(), &Silent).unwrap();
+    enumerate::build(&*game, &plan, &tables.store(), &Silent).unwrap();
     assert_same_files(whole.root(), tables.root(), "made anew");
 }
 
@@ -134,7 +134,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     let game = board_4x4(true);
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&*game) };
     let whole = Tables::new();
-    let name = graph::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = enumerate::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let changes = [
         ("\"rules_version\":1", "\"rules_version\":0", true),
         ("{", "[", true),
@@ -143,7 +143,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     for (from, to, fits) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
-            let _ = graph::build(&*game, &plan, &tables.store(), progress);
+            let _ = enumerate::build(&*game, &plan, &tables.store(), progress);
         }));
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
@@ -153,7 +153,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
             true => write_state(&checkpoint, changed.lines().next().unwrap()),
             false => fs::write(&checkpoint, changed).unwrap(),
         }
-        let again = graph::build(&*game, &plan, &tables.store(), &Silent).unwrap();
+        let again = enumerate::build(&*game, &plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
     }
@@ -245,7 +245,8 @@ fn solving_with_cycles_goes_on_from_its_checkpoint() {
         let game = named(game);
         let unsolved = Tables::new();
         let plan = Plan { index, max_depth, ..standard(&*game) };
-        let name = graph::build(&*game, &plan, &unsolved.store(), &Silent).unwrap().table.name();
+        let name =
+            enumerate::build(&*game, &plan, &unsolved.store(), &Silent).unwrap().table.name();
         // With ranks each task reports progress, with keys each sweep.
         let (stride, least) = if max_depth.is_some() { (1, 1) } else { (9, 3) };
         let resumed = solving_with_cycles_goes_on(&*game, &unsolved, &name, stride);

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use yomikiri::games::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::rules::{Action, AnyPosition, Game, Outcome, Position};
@@ -10,7 +11,6 @@ use yomikiri::search::mates::{
     Fate, LINE_NODES, MateLine, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini,
     PlainMates, Role, board_of, fates,
 };
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
 use crate::common::Random;

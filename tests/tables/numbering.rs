@@ -2,7 +2,7 @@
 
 use crate::common::listed::{Listed, nim};
 use crate::common::solved::enumerated;
-use yomikiri::graph::Plan;
+use yomikiri::enumerate::Plan;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Game;
 use yomikiri::solve;

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
 use crate::common::tables::{Tables, forge, solved_4x4};
-use yomikiri::graph::Plan;
+use yomikiri::enumerate::Plan;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Empties;
 use yomikiri::solve::SolveOptions;

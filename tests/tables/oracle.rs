@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
+use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::progress::Silent;
 use yomikiri::rules::{AnyPosition, Empties, Position, Rules};
 use yomikiri::solve::{Prospect, Value};
-use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::Store;
 
 use crate::common::solved::board_4x4;

@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use yomikiri::graph::{self, Index, Plan, pack};
+use yomikiri::enumerate::{self, Index, Plan};
+
+use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{
     Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Side, Symmetry,
@@ -14,7 +16,7 @@ use yomikiri::rules::{
 };
 use yomikiri::solution::Solution;
 use yomikiri::solve::{self, RowOrder, SolveOptions, Value};
-use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::table::rows::pack;
 use yomikiri::table::{Store, Table};
 
 use crate::common::Random;
@@ -148,7 +150,7 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
         let any = game.clone().into_rules();
         let tables = Tables::new();
         let mut table =
-            graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+            enumerate::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
         solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, Table::open(table.dir()).unwrap());
         let place = table.dir().with_added_extension("packed");
@@ -172,7 +174,8 @@ fn a_long_game_has_distances_of_two_bytes() {
     let game = nim(300, &[1]);
     let any = game.clone().into_rules();
     let tables = Tables::new();
-    let mut table = graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+    let mut table =
+        enumerate::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
     solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
     assert_eq!(table.array::<u16>("distance").unwrap().iter().max(), Some(&300));
     holds(&game, Table::open(table.dir()).unwrap());
@@ -193,7 +196,7 @@ fn moves_that_jump_layers_are_bounded_by_plies() {
     for depth in [1, 3, 8] {
         let plan = Plan { max_depth: Some(depth), ..standard(&*any) };
         let tables = Tables::new();
-        let mut table = graph::build(&*any, &plan, &tables.store(), &Silent).unwrap().table;
+        let mut table = enumerate::build(&*any, &plan, &tables.store(), &Silent).unwrap().table;
         solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         let proof = solve::prove(&*any, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{depth} plies");
@@ -218,13 +221,13 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
     let any = jumping().into_rules();
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&*any) };
     let whole = Tables::new();
-    graph::build(&*any, &plan, &whole.store(), &Silent).unwrap();
+    enumerate::build(&*any, &plan, &whole.store(), &Silent).unwrap();
     for at in [1, 5, 12, 15, 33] {
         let tables = Tables::new();
         let interrupt = Interrupt(AtomicU32::new(at));
-        let run = || graph::build(&*any, &plan, &tables.store(), &interrupt).unwrap();
+        let run = || enumerate::build(&*any, &plan, &tables.store(), &interrupt).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{at}");
-        let again = graph::build(&*any, &plan, &tables.store(), &Silent).unwrap();
+        let again = enumerate::build(&*any, &plan, &tables.store(), &Silent).unwrap();
         // Moves do not jump over multiples of ten, so checkpoints are possible there.
         assert_eq!(again.resumed_at.is_some(), at > 10, "interrupted in layer {at}");
         assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
@@ -240,7 +243,7 @@ fn a_state_that_is_over_and_has_moves_is_refused_by_the_proof() {
     let game = game.into_rules();
     let tables = Tables::new();
     let mut table =
-        graph::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
+        enumerate::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
     solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
     let found = solve::prove(&*game, &table, &Silent).unwrap().counterexample.unwrap();
     assert_eq!(found.row, 1);
@@ -250,7 +253,7 @@ fn a_state_that_is_over_and_has_moves_is_refused_by_the_proof() {
 /// Returns the error for a plan, which must leave no files.
 fn refused(game: &dyn Rules, plan: &Plan) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
+    let error = enumerate::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
     assert_eq!(error.lines().count(), 1, "{error}");
     let left = std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_str().unwrap().ends_with(".lock")).collect();
@@ -390,7 +393,7 @@ fn a_state_of_a_layered_game_may_have_many_moves() {
         let any = game.clone().into_rules();
         let tables = Tables::new();
         let mut table =
-            graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+            enumerate::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
         solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, table);
     }
@@ -406,7 +409,7 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     nodes.extend((0..90_000).map(|_| many()));
     let game = layered(nodes).into_rules();
     let dir = tempfile::tempdir().unwrap();
-    let made = graph::build(&*game, &Plan::from_start(&*game), &Store::at(dir.path()), &Silent);
+    let made = enumerate::build(&*game, &Plan::from_start(&*game), &Store::at(dir.path()), &Silent);
     let error = made.unwrap_err().line();
     assert!(error.starts_with("layer 2 has at least 5400000000 moves"), "{error}");
 }
@@ -419,7 +422,7 @@ fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     let by = |index: Index| {
         let tables = Tables::new();
         let plan = Plan { index, ..standard(&*game) };
-        let mut table = graph::build(&*game, &plan, &tables.store(), &Silent).unwrap().table;
+        let mut table = enumerate::build(&*game, &plan, &tables.store(), &Silent).unwrap().table;
         solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
         let proof = solve::prove(&*game, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{index:?}");
@@ -477,7 +480,7 @@ fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
     let game = going_round(0).into_rules();
     let tables = Tables::new();
     let mut table =
-        graph::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
+        enumerate::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..SolveOptions::default() };
     let error = solve(&*game, &mut table, &options, &Silent).unwrap_err().line();
     assert!(error.contains("ends in a draw") && error.contains("--index keys"), "{error}");

@@ -3,12 +3,13 @@
 use std::fs;
 use std::sync::Arc;
 
+use yomikiri::enumerate::{Index, Plan};
 use yomikiri::error::Kind;
-use yomikiri::graph::{Index, Plan, pack};
+use yomikiri::oracle::Oracle;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Repetition, Rules};
 use yomikiri::solve::{self, SolveOptions};
-use yomikiri::solved::Oracle;
+use yomikiri::table::rows::pack;
 use yomikiri::table::{HEADER_BYTES, Table};
 
 use crate::common::Random;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
+use yomikiri::oracle::Orienting;
 use yomikiri::rules::Splits;
-use yomikiri::solved::Orienting;
 use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_measure::judge::{Piece, Source, TablePositions};
 

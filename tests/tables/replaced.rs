@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Empties;
 use yomikiri::solve::SolveOptions;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;
 use yomikiri_measure::export::checksum;
 

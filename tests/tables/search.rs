@@ -1,8 +1,9 @@
 //! Search and tables agree.
 
 use std::sync::Arc;
+use yomikiri::enumerate::{self, Plan};
 use yomikiri::games::othello::Othello;
-use yomikiri::graph::{self, Plan};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Silent;
 use yomikiri::rules::{
     Action, AnyPosition, Empties, Facts, Game, Outcome, Position, Rules, Score, SearchLimits,
@@ -10,7 +11,6 @@ use yomikiri::rules::{
 };
 use yomikiri::search::{SearchTask, searcher};
 use yomikiri::solve::{self, SolveOptions};
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
 use crate::common::Random;
@@ -86,7 +86,8 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let game = board(rows, columns);
     let options = SolveOptions { empties: Some(empties), ..SolveOptions::default() };
     let store = Store::at(dir.path());
-    let mut made = graph::build(&*game, &Plan::from_start(&*game), &store, &Silent).unwrap().table;
+    let mut made =
+        enumerate::build(&*game, &Plan::from_start(&*game), &store, &Silent).unwrap().table;
     solve::solve(&*game, &mut made, &options, &Silent, &mut |_, _| ()).unwrap();
     let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
     let options = SearchOptions { empties, ..SearchOptions::default() };

@@ -8,10 +8,10 @@ use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
 use yomikiri::games::shogi::{ANIMAL_SHOGI, Shogi};
-use yomikiri::graph::Graph;
 use yomikiri::registry::Games;
 use yomikiri::rules::{Action, Game, Outcome, Position};
 use yomikiri::solve::{self, Values};
+use yomikiri::table::rows::Rows;
 
 fn ground_truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -98,7 +98,7 @@ fn folding_makes_one_row_of_mirror_images() {
     let of = |made: &Value| -> Vec<Position<_>> {
         let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
         let game = Games::default().of_table(&table).unwrap();
-        let graph = Graph::open(&*game, &table).unwrap();
+        let graph = Rows::open(&*game, &table).unwrap();
         (0..graph.states()).map(|row| graph.position(&*folded, row).unwrap()).collect()
     };
     let rows: HashSet<_> = of(&folded_table).iter().map(|p| folded.position_key(p)).collect();
@@ -220,7 +220,7 @@ fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, Has
     tables.ok(&["value-iterate", "-q"]);
     let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
     let (graph, values) =
-        (Graph::open(&*game, &table).unwrap(), Values::open(&table, false).unwrap().unwrap());
+        (Rows::open(&*game, &table).unwrap(), Values::open(&table, false).unwrap().unwrap());
     let root = game.parse_position(sfen, &game.start()).unwrap();
     let row = graph.find(&*game, &root).unwrap();
     let value = values.get(row);
@@ -283,7 +283,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "6"]);
     let table = tables.store().open("animal-shogi-depth6").unwrap();
-    let graph = Graph::open_checked(&*game, &table).unwrap();
+    let graph = Rows::open_checked(&*game, &table).unwrap();
     for rows in graph.layers() {
         assert!(rows.map(|row| graph.keys().get(row)).is_sorted_by(|a, b| a < b));
     }
@@ -312,7 +312,7 @@ fn ranks_and_rows_lead_to_each_other() {
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi-3x3"]);
     let table = tables.store().open("animal-shogi-3x3").unwrap();
-    let graph = Graph::open_checked(&*named("animal-shogi-3x3"), &table).unwrap();
+    let graph = Rows::open_checked(&*named("animal-shogi-3x3"), &table).unwrap();
     let ranked = graph.ranked().unwrap();
     let (mut rank, mut reached) = (ranked.reader(), HashSet::new());
     for row in 0..ranked.rows() {

@@ -1,10 +1,11 @@
 //! Moves of the states of one block, compiled for the processor.
 
+use yomikiri::enumerate::{Census, TaskStates};
 use yomikiri::games::othello::blocks::{Bits, Block, Blocks, Work};
-use yomikiri::graph::{Census, StateKind, TaskStates};
 use yomikiri::rules::{Group, Orientations, Score, Side};
 use yomikiri::solve::value::{Prospect, Short, SweepOrder};
 use yomikiri::table::Counts;
+use yomikiri::table::rows::StateKind;
 
 /// States that are processed together.
 pub(super) const TOGETHER: usize = 1 << 12;

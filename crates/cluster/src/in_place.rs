@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::exchange::{hash, owner, slice};
 use super::gather::{dirs, missing_layer};
 use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
-use super::post::{hash, owner, slice};
 use crate::in_file;
 use yomikiri::error::Error;
 use yomikiri::games::othello::blocks::{Blocks, Tables, has_blocks};
-use yomikiri::graph::{Graph, KeysElsewhere};
 use yomikiri::rules::{Orientations, Rules};
 use yomikiri::solve::Values;
 use yomikiri::solve::value::{Short, SweepOrder};
+use yomikiri::table::rows::{KeysElsewhere, Rows};
 use yomikiri::table::{Counts, Damage, FORMAT, FORMAT_VERSION, Manifest, Table};
 
 /// A worker's files of a layer.
@@ -82,7 +82,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, Error> {
 }
 
 /// Opens the rows and values of a game's parts in some directories; `table` is that of [`table_of`].
-pub fn open(game: &dyn Rules, table: &Table, parts: &[PathBuf]) -> Result<(Graph, Values), Error> {
+pub fn open(game: &dyn Rules, table: &Table, parts: &[PathBuf]) -> Result<(Rows, Values), Error> {
     if !has_blocks(game) {
         let hint = format!("gather the parts of {}", game.name());
         return Err(Error::new("only parts of Othello have values", hint));
@@ -124,7 +124,7 @@ pub fn open(game: &dyn Rules, table: &Table, parts: &[PathBuf]) -> Result<(Graph
         damage: table.damage().clone(),
     });
     let (view, values) = (View(Arc::clone(&parts)), View(parts));
-    let graph = Graph::elsewhere(table, Box::new(view), ends, first);
+    let graph = Rows::elsewhere(table, Box::new(view), ends, first);
     let value = move |row| Some(values.value(row)?.prospect());
     let values = Values::elsewhere(graph.states(), Box::new(value));
     Ok((graph, values))

@@ -14,7 +14,7 @@
 //! them resume at the last layer that all have. [`gather`] makes an ordinary table of these files.
 //!
 //! ```
-//! use yomikiri::graph::Plan;
+//! use yomikiri::enumerate::Plan;
 //! use yomikiri::registry::othello;
 //! use yomikiri_cluster::{Job, check, run};
 //!
@@ -41,11 +41,11 @@
 #![cfg_attr(test, allow(unreachable_pub))]
 
 mod connect;
+mod exchange;
 mod expand;
 mod gather;
 mod in_place;
 mod parts;
-mod post;
 mod spool;
 mod worker;
 
@@ -56,11 +56,11 @@ pub use gather::gather;
 pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
+use yomikiri::enumerate::Plan;
 use yomikiri::error::{Error, Kind};
 #[cfg(target_arch = "x86_64")]
 use yomikiri::games::othello::blocks::Instructions;
 use yomikiri::games::othello::blocks::Tables;
-use yomikiri::graph::Plan;
 use yomikiri::rules::Rules;
 use yomikiri::table::Counts;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
-use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::table::Store;
 
 fn main() -> Result<(), Box<dyn Error>> {

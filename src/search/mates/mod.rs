@@ -21,8 +21,8 @@
 //! whether it is mate does not depend on hands. Hence a win in `x` within n plies is one in `y`, and no win
 //! in `y` means none in `x`. Check depends on the board alone, so the same holds by checks.
 //!
-//! **Graph history.** A proof never depends on history: it is a finite tree in which every path ends in a
-//! win. A disproof may depend on a repetition. Kishimoto and Müller (*A General Solution to the Graph History
+//! **Rows history.** A proof never depends on history: it is a finite tree in which every path ends in a
+//! win. A disproof may depend on a repetition. Kishimoto and Müller (*A General Solution to the Rows History
 //! Interaction Problem*, 2004) keep such a disproof apart and reuse it only on the path on which it holds.
 //! Here it is kept with its *bases*, the positions of the path that were met again (base-twin algorithm of
 //! Breuker et al. 2001), and reused on any path that contains them all. A child that is `≤` a position of the

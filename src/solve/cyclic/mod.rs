@@ -58,10 +58,10 @@ use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
 use crate::error::Error;
-use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::rules::{Empties, Outcome, Repetition, Rules, Side};
+use crate::table::rows::{Rows, StateKind};
 use crate::table::{SweepRecord, Table};
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests;
 pub(super) fn solve(
     game: &dyn Rules,
     table: &Table,
-    graph: &Graph,
+    graph: &Rows,
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
     log: &mut SweepLog<'_>,
@@ -112,7 +112,7 @@ type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
 /// Function that returns `true` if the player to move in a row is the one who did not open the game.
 type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
 
-/// Graph that may have cycles.
+/// Rows that may have cycles.
 ///
 /// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
 #[derive(Clone, Copy)]

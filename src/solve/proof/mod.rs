@@ -51,8 +51,8 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns};
 use crate::bits::{ones_of, set_bit};
+use crate::enumerate::{Census, Plan};
 use crate::error::Error;
-use crate::graph::{Census, Finder, Graph, Plan, StateKind};
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
@@ -61,6 +61,7 @@ use crate::rules::{
     Outcome, Rules, Side, Standing, Symmetry,
 };
 use crate::solve::value::Prospect;
+use crate::table::rows::{Finder, Rows, StateKind};
 use crate::table::{Buffer, Counts, Memory, RootValue, Table};
 
 /// Result of [`prove`].
@@ -91,7 +92,7 @@ pub struct Counterexample {
 /// the manifest or an array is wrong as a whole.
 pub fn prove(game: &dyn Rules, table: &Table, progress: &dyn Progress) -> Result<Verified, Error> {
     let plan = Plan::of(game, table)?;
-    let rows = Graph::open(game, table)?;
+    let rows = Rows::open(game, table)?;
     rows.check_whole(table)?;
     let memory = Memory::new(None, table.dir());
     let proof = Proof {
@@ -134,7 +135,7 @@ pub fn prove(game: &dyn Rules, table: &Table, progress: &dyn Progress) -> Result
 }
 
 /// Returns the last layer if it has rows whose moves were not followed.
-fn last_layer_with_frontier(rows: &Graph) -> Option<u32> {
+fn last_layer_with_frontier(rows: &Rows) -> Option<u32> {
     let last = rows.layer_of(rows.states().checked_sub(1)?)?;
     let mut in_last = (0..rows.states()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
     let cut = |row: usize| rows.kind(row, &|| false) == StateKind::Frontier;
@@ -201,7 +202,7 @@ struct Proof<'a> {
     game: &'a dyn Rules,
     group: &'a Group,
     is_layered: bool,
-    rows: &'a Graph,
+    rows: &'a Rows,
     finder: Finder<'a>,
     /// Ply from which on moves are not followed.
     max_depth: u32,

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Proof, Wrong};
-use crate::graph::Plan;
+use crate::enumerate::Plan;
 use crate::parallel::{self, GRAIN};
 
 impl Proof<'_> {

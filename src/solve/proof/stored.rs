@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::graph::Graph;
+use crate::table::rows::Rows;
 
 /// Stored data of the 64 rows of a word.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct StoredRow {
 
 impl Word {
     /// Loads another word.
-    pub(super) fn begin(&mut self, rows: &Graph, word: usize) {
+    pub(super) fn begin(&mut self, rows: &Rows, word: usize) {
         let own = word * 64..rows.states().min((word + 1) * 64);
         let [layer, last] = [own.start, own.end - 1].map(|row| rows.layer_of(row));
         self.first = own.start;
@@ -40,7 +40,7 @@ impl Word {
     }
 
     /// Returns the stored data of a row.
-    pub(super) fn of(&self, rows: &Graph, row: usize) -> StoredRow {
+    pub(super) fn of(&self, rows: &Rows, row: usize) -> StoredRow {
         // If the edges of some row are invalid, those of the others are read one by one.
         let alone = || rows.edge_ranges(row..row + 1, &mut Vec::new());
         StoredRow {

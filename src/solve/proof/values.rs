@@ -2,11 +2,11 @@
 
 use super::ExpectedRow;
 use crate::error::Error;
-use crate::graph::StateKind;
 use crate::rules::{Outcome, Repetition, Rules, Score};
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
+use crate::table::rows::StateKind;
 use crate::table::{Array, Table};
 
 /// Value columns of a table, and its convention for infinite play.

@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
-use yomikiri::graph::{Graph, Plan};
+use yomikiri::enumerate::Plan;
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::progress::Silent;
 use yomikiri::rules::{AnyPosition, Outcome, Rules};
-use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::rows::Rows;
 use yomikiri_measure::judge::{
     AccuracyReport, By, Figures, FiguresBySet, Key, Measured, Piece, Player, Request, RowSink,
     TablePositions, build, measure,
@@ -319,7 +320,7 @@ fn only_proven_positions_are_judged() {
     assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
     // Recounts from the columns: a row is judged if its score and its successors' are proven.
     let solved = &opened.solved;
-    let graph = Graph::open(solved.game(), solved.table()).unwrap();
+    let graph = Rows::open(solved.game(), solved.table()).unwrap();
     let proven = |row: usize| solved.value(row).score().is_some();
     let judged = (0..graph.states()).filter(|&row| {
         let targets = &graph.edge_targets()[graph.edges_of(row)];

@@ -5,10 +5,12 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use yomikiri::graph::{Index, Plan, StateKind};
+use yomikiri::enumerate::{Index, Plan};
+
+use yomikiri::oracle::Oracle;
 use yomikiri::rules::Outcome;
-use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
+use yomikiri::table::rows::StateKind;
 use yomikiri_measure::judge::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri_measure::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri_measure::render::{accuracy_text, summary};

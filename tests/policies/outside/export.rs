@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;
 use yomikiri::rules::{AnyPosition, Position, Rules, Side};
+use yomikiri::table::rows::Rows;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::solved::{board_4x4, rows};
@@ -69,7 +69,7 @@ fn every_position_of_a_layered_table_is_written_once() {
     let dir = tables.place("othello-4x4-states");
     assert_eq!(printed["directory"], dir.to_str().unwrap());
     let game = board_4x4(true);
-    let graph = Graph::open(&*game, &table).unwrap();
+    let graph = Rows::open(&*game, &table).unwrap();
     let all = read(&*game, &dir);
     assert_eq!(all.len(), 56_621);
     let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();

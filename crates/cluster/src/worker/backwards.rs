@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 
 use super::Works;
 use crate::Done;
+use crate::exchange::{Exchange, Message, hash, owner, slice};
 use crate::expand::{TOGETHER, Trace};
 use crate::parts::{Chunks, Extent, PartKind};
-use crate::post::{Message, Post, hash, owner, slice};
 use crate::spool::protocol_error;
+use yomikiri::enumerate::TaskStates;
 use yomikiri::error::{Error, Kind};
 use yomikiri::games::othello::blocks::Bits;
-use yomikiri::graph::TaskStates;
 use yomikiri::rules::{Empties, Score};
 use yomikiri::solve::value::{Short, SweepOrder};
 use yomikiri::table::Counts;
@@ -84,7 +84,10 @@ impl Open {
 }
 
 /// Finds the values of own blocks.
-pub(super) fn backwards<B: Bits>(works: &Works<'_, B>, post: &mut Post<'_>) -> Result<Done, Error> {
+pub(super) fn backwards<B: Bits>(
+    works: &Works<'_, B>,
+    exchange: &mut Exchange<'_>,
+) -> Result<Done, Error> {
     let (part, layers) = (&works.part, works.layers.clone());
     let all = layers.end - layers.start;
     let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
@@ -97,7 +100,7 @@ pub(super) fn backwards<B: Bits>(works: &Works<'_, B>, post: &mut Post<'_>) -> R
             *own += 1;
         }
     }
-    let there = post.compare(&works.asked, own)?.ok_or_else(|| {
+    let there = exchange.compare(&works.asked, own)?.ok_or_else(|| {
         Error::new(
             "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
@@ -122,7 +125,7 @@ pub(super) fn backwards<B: Bits>(works: &Works<'_, B>, post: &mut Post<'_>) -> R
         layer.check()?;
         let mut file = part.write(PartKind::Values, number)?;
         for chunk in layer.extents() {
-            let values = settle(works, post, (&layer, chunk), &later, &mut done)?;
+            let values = settle(works, exchange, (&layer, chunk), &later, &mut done)?;
             file.chunk(chunk.slices, (0, values.len()), &[bytemuck::cast_slice(&values)])?;
             done.states += values.len() as u64;
         }
@@ -130,16 +133,16 @@ pub(super) fn backwards<B: Bits>(works: &Works<'_, B>, post: &mut Post<'_>) -> R
         // From here on others may request it.
         later.insert(number, known(number)?);
         tracing::info!(layer = number, states = layer.rows(), "values of own blocks complete");
-        post.end_round(&mut |post| serve(post, &later))?;
+        exchange.end_round(&mut |exchange| serve(exchange, &later))?;
         later.remove(&(number + 1));
     }
     Ok(done)
 }
 
 /// Answers the requests received.
-fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), Error> {
+fn serve(exchange: &mut Exchange<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), Error> {
     loop {
-        let asked = post.inbox().asks.pop_front();
+        let asked = exchange.inbox().asks.pop_front();
         let Some((worker, number, words)) = asked else { return Ok(()) };
         let (mut rest, mut values) = (&words[..], Vec::with_capacity(words.len()));
         while let [block, count, more @ ..] = rest {
@@ -156,14 +159,14 @@ fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), E
             )?;
             rest = after;
         }
-        post.send(worker as u64, Message::Answer { number, values });
+        exchange.send(worker as u64, Message::Answer { number, values });
     }
 }
 
 /// Finds the values of a chunk.
 fn settle<B: Bits>(
     works: &Works<'_, B>,
-    post: &mut Post<'_>,
+    exchange: &mut Exchange<'_>,
     (layer, chunk): (&Chunks, &Extent),
     later: &BTreeMap<u32, KnownLayer>,
     done: &mut Done,
@@ -194,15 +197,15 @@ fn settle<B: Bits>(
                 }
             }
             if kept > works.limits.kept {
-                ask(post, &mut reached, &mut open);
+                ask(exchange, &mut reached, &mut open);
                 // One share is in flight while the next is generated.
-                wait(post, later, &mut open, kept)?;
+                wait(exchange, later, &mut open, kept)?;
                 kept = 0;
             }
         }
     }
-    ask(post, &mut reached, &mut open);
-    wait(post, later, &mut open, 0)?;
+    ask(exchange, &mut reached, &mut open);
+    wait(exchange, later, &mut open, 0)?;
     let mut values = open.best;
     values
         .iter_mut()
@@ -228,11 +231,11 @@ fn settle<B: Bits>(
 }
 
 /// Requests the values of some successors from their owners.
-fn ask(post: &mut Post<'_>, reached: &mut FxHashMap<u32, Vec<u64>>, open: &mut Open) {
-    let mut letters = vec![(Vec::new(), Vec::new(), 0); post.workers()];
+fn ask(exchange: &mut Exchange<'_>, reached: &mut FxHashMap<u32, Vec<u64>>, open: &mut Open) {
+    let mut letters = vec![(Vec::new(), Vec::new(), 0); exchange.workers()];
     for (block, mut pairs) in reached.drain() {
         pairs.sort_unstable();
-        let to = owner(hash(block.into()), post.workers());
+        let to = owner(hash(block.into()), exchange.workers());
         let letter = &mut letters[to as usize];
         let mut pairs = &pairs[..];
         while !pairs.is_empty() {
@@ -257,39 +260,44 @@ fn ask(post: &mut Post<'_>, reached: &mut FxHashMap<u32, Vec<u64>>, open: &mut O
             words[begun + 1] = (words.len() - begun - 2) as u32;
             pairs = &pairs[taken..];
             if *places == QUESTION {
-                question(post, to, std::mem::take(letter), open);
+                question(exchange, to, std::mem::take(letter), open);
             }
         }
     }
     for (to, letter) in (0..).zip(letters) {
         if letter.2 > 0 {
-            question(post, to, letter, open);
+            question(exchange, to, letter, open);
         }
     }
 }
 
-fn question(post: &mut Post<'_>, to: u64, letter: (Vec<u32>, Vec<u64>, usize), open: &mut Open) {
+fn question(
+    exchange: &mut Exchange<'_>,
+    to: u64,
+    letter: (Vec<u32>, Vec<u64>, usize),
+    open: &mut Open,
+) {
     let (words, waiting, places) = letter;
     open.moves += waiting.len();
     open.questions.insert(open.number, (waiting, places));
-    post.send(to, Message::Ask { worker: post.own(), number: open.number, words });
+    exchange.send(to, Message::Ask { worker: exchange.own(), number: open.number, words });
     open.number = open.number.wrapping_add(1);
 }
 
 /// Answers others, and waits until at most `moves` moves wait for answers.
 fn wait(
-    post: &mut Post<'_>,
+    exchange: &mut Exchange<'_>,
     later: &BTreeMap<u32, KnownLayer>,
     open: &mut Open,
     moves: usize,
 ) -> Result<(), Error> {
     loop {
-        serve(post, later)?;
-        let answers = std::mem::take(&mut post.inbox().answers);
+        serve(exchange, later)?;
+        let answers = std::mem::take(&mut exchange.inbox().answers);
         answers.into_iter().try_for_each(|answer| open.take(answer))?;
         if open.moves <= moves {
             return Ok(());
         }
-        post.wait()?;
+        exchange.wait()?;
     }
 }

@@ -7,15 +7,15 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use timely::worker::Worker;
 
+use crate::exchange::{Exchange, Keeping, Message, hash, owner, slice};
 use crate::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
 use crate::parts::{Part, PartKind};
-use crate::post::{Keeping, Message, Post, hash, owner, slice};
 use crate::spool::{Records, Spool, protocol_error};
 use crate::{Done, Job};
 use backwards::backwards;
+use yomikiri::enumerate::TaskStates;
 use yomikiri::error::Error;
 use yomikiri::games::othello::blocks::{Bits, Blocks};
-use yomikiri::graph::TaskStates;
 use yomikiri::rules::Group;
 use yomikiri::table::Counts;
 
@@ -140,7 +140,7 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Erro
     let limits = Limits::of(job.memory, job.workers);
     let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), records: RECORDS };
     let asked = asked(job, worker.peers());
-    let mut post = Post::new(worker, keeping);
+    let mut exchange = Exchange::new(worker, keeping);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
     let roots = roots(job, &rules);
@@ -150,10 +150,10 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Erro
     let asked = format!("{what} of {asked}");
     let works = Works { job, rules, group: job.game.group(), part, limits, layers, asked };
     let done = match job.solves {
-        false => works.forwards(&mut post, &roots),
-        true => backwards(&works, &mut post),
+        false => works.forwards(&mut exchange, &roots),
+        true => backwards(&works, &mut exchange),
     }?;
-    Ok(Done { sent: post.sent, ..done })
+    Ok(Done { sent: exchange.sent, ..done })
 }
 
 /// Pairs held back by block, until they are sent.
@@ -167,10 +167,10 @@ struct Reached {
 
 impl<B: Bits> Works<'_, B> {
     /// Enumerates own blocks, layer by layer.
-    fn forwards(&self, post: &mut Post<'_>, roots: &[(u32, u64)]) -> Result<Done, Error> {
+    fn forwards(&self, exchange: &mut Exchange<'_>, roots: &[(u32, u64)]) -> Result<Done, Error> {
         let Range { start, end } = self.layers;
         let own = self.part.layers_from(start, end)?;
-        let there = post.compare(&self.asked, Some(own))?.unwrap_or(0);
+        let there = exchange.compare(&self.asked, Some(own))?.unwrap_or(0);
         let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
         let mut done = Done::default();
         // The last layer that all have is expanded again for its successors.
@@ -183,24 +183,24 @@ impl<B: Bits> Works<'_, B> {
             0 => {
                 let mut spool = Spool::new(usize::MAX, RECORDS, &self.job.parts);
                 for &(block, pair) in roots {
-                    if owner(hash(block.into()), post.workers()) == post.own() as u64 {
+                    if owner(hash(block.into()), exchange.workers()) == exchange.own() as u64 {
                         let mut words = Vec::new();
                         encode(&mut words, block, &[pair]);
                         spool.take(&words)?;
                     }
                 }
-                self.make_layer(post, number, spool, &mut reached)?
+                self.make_layer(exchange, number, spool, &mut reached)?
             }
-            _ => self.again(post, number, &mut reached)?,
+            _ => self.again(exchange, number, &mut reached)?,
         };
         done.add(&counts);
         while !reached.is_last {
-            self.send(post, &mut reached);
-            post.end_round(&mut |_| Ok(()))?;
+            self.send(exchange, &mut reached);
+            exchange.end_round(&mut |_| Ok(()))?;
             number += 1;
             reached.is_last = number + 1 == end;
-            let spool = post.spool();
-            done.add(&self.make_layer(post, number, spool, &mut reached)?);
+            let spool = exchange.spool();
+            done.add(&self.make_layer(exchange, number, spool, &mut reached)?);
         }
         Ok(done)
     }
@@ -208,7 +208,7 @@ impl<B: Bits> Works<'_, B> {
     /// Makes states of the received pairs, writes them, and expands them.
     fn make_layer(
         &self,
-        post: &mut Post<'_>,
+        exchange: &mut Exchange<'_>,
         number: u32,
         mut spool: Spool,
         reached: &mut Reached,
@@ -227,7 +227,7 @@ impl<B: Bits> Works<'_, B> {
                 join(&mut pairs);
                 let sets = pairs.drain(..).map(of_pair).collect();
                 drop(pairs);
-                let sets = self.expand(post, occupied, sets, reached, &mut counts)?;
+                let sets = self.expand(exchange, occupied, sets, reached, &mut counts)?;
                 places.extend(sets.iter().map(|set| set.0));
                 all.extend(sets.iter().map(|set| set.1));
                 blocks.push([occupied, places.len() as u32]);
@@ -251,7 +251,7 @@ impl<B: Bits> Works<'_, B> {
     /// Expands a layer that is already in a file.
     fn again(
         &self,
-        post: &mut Post<'_>,
+        exchange: &mut Exchange<'_>,
         number: u32,
         reached: &mut Reached,
     ) -> Result<Counts, Error> {
@@ -264,7 +264,7 @@ impl<B: Bits> Works<'_, B> {
                 let both = piece.places.get(rows.clone()).zip(piece.sets.get(rows));
                 let (places, sets) = both.ok_or_else(|| layer.damaged())?;
                 let sets = places.iter().copied().zip(sets.iter().copied()).collect();
-                self.expand(post, occupied, sets, reached, &mut counts)?;
+                self.expand(exchange, occupied, sets, reached, &mut counts)?;
             }
         }
         Ok(counts)
@@ -273,7 +273,7 @@ impl<B: Bits> Works<'_, B> {
     /// Expands the states of a block and those that passes lead to. Returns all of them.
     fn expand(
         &self,
-        post: &mut Post<'_>,
+        exchange: &mut Exchange<'_>,
         occupied: u32,
         mut sets: Sets,
         reached: &mut Reached,
@@ -296,8 +296,8 @@ impl<B: Bits> Works<'_, B> {
                         }
                     }
                     if reached.count > self.limits.kept {
-                        self.send(post, reached);
-                        post.end_share()?;
+                        self.send(exchange, reached);
+                        exchange.end_share()?;
                     }
                 }
                 Ok::<(), Error>(())
@@ -331,22 +331,22 @@ impl<B: Bits> Works<'_, B> {
     }
 
     /// Sends the pairs held back to their owners.
-    fn send(&self, post: &mut Post<'_>, reached: &mut Reached) {
-        let mut letters: Vec<Vec<u32>> = vec![Vec::new(); post.workers()];
+    fn send(&self, exchange: &mut Exchange<'_>, reached: &mut Reached) {
+        let mut letters: Vec<Vec<u32>> = vec![Vec::new(); exchange.workers()];
         for (block, mut pairs) in reached.blocks.drain() {
             join(&mut pairs);
-            let to = owner(hash(block.into()), post.workers());
+            let to = owner(hash(block.into()), exchange.workers());
             let words = &mut letters[to as usize];
             for record in pairs.chunks(RECORD) {
                 encode(words, block, record);
                 if words.len() > MESSAGE {
-                    post.send(to, Message::Found(std::mem::take(words)));
+                    exchange.send(to, Message::Found(std::mem::take(words)));
                 }
             }
         }
         for (to, words) in (0..).zip(letters) {
             if !words.is_empty() {
-                post.send(to, Message::Found(words));
+                exchange.send(to, Message::Found(words));
             }
         }
         reached.count = 0;

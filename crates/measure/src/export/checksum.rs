@@ -1,9 +1,9 @@
 //! Checksum of a table's contents, independent of how they are stored.
 
 use yomikiri::error::Error;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::solved::SolvedTable;
 
 /// Bytes of a hashed row: two words of its canonical key, outcome, score and distance.
 const ROW_BYTES: usize = 20;

@@ -8,7 +8,7 @@
 //! bounded by a few chunks of rows.
 //!
 //! ```
-//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::oracle::{Orienting, SolvedTable};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //! use yomikiri_measure::export::write_states;
 //!

@@ -15,12 +15,12 @@ use super::targets::{
 use crate::export::taken;
 use crate::judge::Example;
 use yomikiri::error::Error;
-use yomikiri::graph::{RowPiece, StateKind};
+use yomikiri::oracle::{Orienting, States as TableStates};
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::Layout;
 use yomikiri::rules::{Rules, Split};
 use yomikiri::solve::Value;
-use yomikiri::solved::{Orienting, States as TableStates};
+use yomikiri::table::rows::{RowPiece, StateKind};
 use yomikiri::table::{IoContext, Table};
 
 /// Value of `schema` in `states.json`.

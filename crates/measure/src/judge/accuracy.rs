@@ -20,10 +20,10 @@ use super::positions::{Checksum, Piece, Source, TablePositions};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Divider, Rules, Split};
-use yomikiri::solved::SolvedTable;
 
 /// Figures of one policy on one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -11,8 +11,8 @@ use super::play::Play;
 use super::positions::Piece;
 use super::unfolded::Unfolded;
 use yomikiri::error::Error;
+use yomikiri::oracle::{Orienting, States};
 use yomikiri::parallel::lock;
-use yomikiri::solved::{Orienting, States};
 
 /// Pieces by the selection of positions of a row and the number of the piece.
 type Filled = HashMap<(Orienting, usize), Vec<Arc<Piece>>>;
@@ -91,9 +91,9 @@ impl MeasureCache {
 mod tests {
     use super::*;
     use crate::judge::{Source, TablePositions};
+    use yomikiri::oracle::SolvedTable;
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
-    use yomikiri::solved::SolvedTable;
     use yomikiri::table::Store;
 
     #[test]

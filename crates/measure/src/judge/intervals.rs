@@ -217,9 +217,9 @@ fn least_mean(draws: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::judge::{TablePositions, build, measure};
+    use yomikiri::oracle::{Orienting, SolvedTable};
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
-    use yomikiri::solved::{Orienting, SolvedTable};
     use yomikiri::table::Store;
 
     /// A figure of a policy in every position of 4x4 with 2 to 6 empty squares whose moves differ in outcome, and the

@@ -8,8 +8,8 @@ use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
 use super::positions::{Piece, Truth};
 use crate::policy::Answers;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::rules::{Action, AnyPosition, Drawn, FoldedWords, MoveSquares, Rules, StateWords};
-use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy loses something; it represents its mirror images too.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -13,7 +13,7 @@
 //! for any number of threads.
 //!
 //! ```
-//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::oracle::{Orienting, SolvedTable};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //! use yomikiri_measure::judge::{Request, TablePositions, build};
 //!

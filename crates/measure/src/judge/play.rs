@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::positions::Truth;
 use super::unfolded::Unfolded;
 use crate::policy::share_best;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel::{self, GRAIN};
 use yomikiri::rules::{Outcome, Repetition, Side};
 use yomikiri::solve::Value;
-use yomikiri::solved::SolvedTable;
 
 /// Expected result of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 use super::positions::{Piece, Truth};
 use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
 use yomikiri::error::Error;
+use yomikiri::oracle::Oracle;
 use yomikiri::rules::{Action, AnyPosition, Divider, Rules};
-use yomikiri::solved::Oracle;
 
 /// A player to be judged.
 pub enum Player {

@@ -15,9 +15,9 @@ use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Repetition, Side};
-use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Manifest;
 
 /// Inputs of a report.

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use yomikiri::error::Error;
+use yomikiri::oracle::States;
 use yomikiri::parallel;
 use yomikiri::rules::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
-use yomikiri::solved::States;
 
 /// Actual positions of a complete table and the moves between them.
 #[derive(Debug)]

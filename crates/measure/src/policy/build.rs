@@ -1,8 +1,8 @@
 //! Builds policies from their specifications.
 
 use super::NetworkSpec;
+use super::batch_check::BatchCheck;
 use super::spec::{PlayOn, ReadAhead};
-use super::steady::Steady;
 use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
@@ -37,7 +37,7 @@ pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn 
         }
         PolicySpec::Exec { command, limit, reading } => {
             let name = spec.to_string();
-            Some(Box::new(Steady::program(Exec::start(game, name, command, reading, *limit)?)))
+            Some(Box::new(BatchCheck::program(Exec::start(game, name, command, reading, *limit)?)))
         }
         PolicySpec::Network(network) if !network.kept => {
             spec.check(game)?;
@@ -90,7 +90,7 @@ impl NetworkSpec {
     /// The error is one line that names the file, its fault and a remedy.
     #[cfg(feature = "onnx")]
     pub fn load<'a>(&self, name: String, game: &dyn Rules) -> Result<Box<dyn Policy + 'a>, Error> {
-        Ok(Box::new(super::Steady::model(super::Onnx::load(self, name, game)?)))
+        Ok(Box::new(super::BatchCheck::model(super::Onnx::load(self, name, game)?)))
     }
 
     /// Fails: this build cannot read models.

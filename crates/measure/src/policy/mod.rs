@@ -15,7 +15,7 @@
 //! * [`Mate`] plays mates by checks and avoids moves that allow them;
 //! * [`Outside`] reads the numbers of a [`Source`]: of `Onnx` (feature `onnx`), a network in an ONNX file, optionally
 //!   with a [`Card`] beside it ([`NetworkSpec`]); of [`Predictions`] in files; of a program, [`Exec`]; or of a function
-//!   in Python. [`ReadingSpec`] declares what the numbers mean, and [`Steady`] detects answers that depend on the batch;
+//!   in Python. [`ReadingSpec`] declares what the numbers mean, and [`BatchCheck`] detects answers that depend on the batch;
 //! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
 //!   policy needs a solved table, so it belongs to [`judge`](crate::judge).
 //!
@@ -30,11 +30,12 @@
 //! ```
 
 mod batch;
+mod batch_check;
 mod build;
 pub mod card;
 pub mod chance;
 mod grammar;
-mod lines;
+mod heuristics;
 mod mate;
 mod mcts;
 mod montecarlo;
@@ -43,20 +44,20 @@ mod network_spec;
 pub mod onnx;
 mod outside;
 mod reader;
-mod rules;
+mod rollout_players;
 #[cfg(test)]
 mod sample;
 mod search;
 mod spec;
-mod steady;
+mod trained_on;
 mod weights;
-mod wrapped;
 
 pub use batch::{Answer, Answers, Batch};
+pub use batch_check::BatchCheck;
 pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
-pub use lines::Lines;
+pub use heuristics::{Greedy, Material, MoveCount, Random, StaticEvaluation};
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
@@ -65,12 +66,11 @@ pub use network_spec::NetworkSpec;
 pub use onnx::Onnx;
 pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use reader::{MoveChoice, OutputRows, Outside, ReadingSpec, Softmax, Source, ValueRange};
-pub use rules::{Greedy, Material, MoveCount, Random, StaticEvaluation};
+pub use rollout_players::Lines;
 pub use search::Minimax;
 pub use spec::{PlayOn, PolicySpec, ReadAhead};
-pub use steady::Steady;
+pub use trained_on::{Trained, TrainedOn, TrainedSpec};
 pub use weights::{MICRO, Weights};
-pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
 use yomikiri::error::Error;
 use yomikiri::rules::{Action, AnyPosition, Rules, Walk};

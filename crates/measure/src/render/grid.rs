@@ -1,6 +1,6 @@
 //! Aligned columns of text.
 
-use super::shown::{BOLD, shown, styled};
+use super::sanitise::{BOLD, shown, styled};
 
 /// Minimum width of all columns but the first, so that consecutive tables line up.
 const LEAST: usize = 6;

@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::number::{amount, percent};
-use super::shown::{GREEN, RED, styled};
+use super::sanitise::{GREEN, RED, styled};
 use crate::judge::{AccuracyReport, Mistake};
 
 /// Lays out the `mistakes` costliest mistakes of each policy.

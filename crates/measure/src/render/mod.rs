@@ -10,7 +10,7 @@
 //! * [`number`] formats numbers for all output.
 //!
 //! ```
-//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::oracle::{Orienting, SolvedTable};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //! use yomikiri_measure::judge::{Request, TablePositions, build};
 //! use yomikiri_measure::render::summary;
@@ -32,6 +32,7 @@
 //! ```
 
 mod accuracy_text;
+mod board_svg;
 mod board_text;
 mod changes_text;
 mod chart;
@@ -52,12 +53,12 @@ mod plots;
 mod ranking;
 mod roles;
 mod rows;
-pub mod shown;
-mod still;
+pub mod sanitise;
 mod summary;
 pub mod verdict;
 
 pub use accuracy_text::accuracy_text;
+pub use board_svg::board;
 pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
@@ -67,5 +68,4 @@ pub use markdown::markdown;
 pub use number::no_room;
 pub use roles::policy_named;
 pub use rows::RowsFile;
-pub use still::board;
 pub use summary::summary;

@@ -1,6 +1,6 @@
 //! Short names of policies for tables, with a legend.
 
-use super::shown::shown;
+use super::sanitise::shown;
 
 /// Maximum length of a name in a table.
 const MOST: usize = 24;

@@ -1,8 +1,8 @@
 //! Answers about positions as text.
 
 use super::colour;
+use yomikiri::oracle::{Answer, ByChecks, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri::rules::{Empties, Repetition};
-use yomikiri::solved::{Answer, ByChecks, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands, took};
 use yomikiri_measure::render::verdict::{

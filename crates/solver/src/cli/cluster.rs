@@ -19,14 +19,14 @@ use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
 use super::sizes::Memory;
+use yomikiri::enumerate::Plan;
 use yomikiri::error::{Error, Kind};
-use yomikiri::graph::Plan;
 use yomikiri::input;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::rules::Rules;
-use yomikiri::solved::SolvedTable;
 use yomikiri_cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
 use yomikiri_measure::render::number::{bytes, thousands};
-use yomikiri_measure::render::shown::shown;
+use yomikiri_measure::render::sanitise::shown;
 
 /// Options that several processes refuse: they enumerate whole boards of Othello with derived moves and find exact values.
 pub(super) const UNFIT: [(&str, &[&str]); 2] = [

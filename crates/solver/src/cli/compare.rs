@@ -3,13 +3,13 @@
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
-use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::Context;
 use super::players::players;
+use super::position_options::ChosenArgs;
 use super::table_args::{TableArgs, table_and_two};
 use yomikiri::error::Error;
-use yomikiri::solved::Orienting;
+use yomikiri::oracle::Orienting;
 use yomikiri_measure::judge::{Player, compare};
 use yomikiri_measure::policy::TrainedOn;
 use yomikiri_measure::render::{Compared, comparison_text};

@@ -7,15 +7,15 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
+use super::progress_bar::Bars;
 use yomikiri::error::Error;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::registry::Games;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::{IoContext, Store, Table};
-use yomikiri_measure::render::shown::{shown_text, style_texts};
+use yomikiri_measure::render::sanitise::{shown_text, style_texts};
 
 /// The surroundings of a command.
 pub(super) struct Context {

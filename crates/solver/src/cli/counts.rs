@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use yomikiri::oracle::LayerValues;
 use yomikiri::rules::{Rules, Side};
-use yomikiri::solved::LayerValues;
 use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::{bracketed, counts_text, size_of_table};
-use super::guard;
 use super::lines::text_of;
+use super::preflight;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
+use yomikiri::enumerate::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::error::Error;
-use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
@@ -220,11 +220,11 @@ pub(super) fn make(
 ) -> Result<Enumerated, Error> {
     let name = plan.table_name(game);
     if !force {
-        plan = guard::planned(game, plan, context)?;
+        plan = preflight::planned(game, plan, context)?;
     }
-    let made = graph::build(game, &plan, &context.store, &context.bars).map_err(|error| {
+    let made = enumerate::build(game, &plan, &context.store, &context.bars).map_err(|error| {
         let draft = context.store.place(&name).with_added_extension("partial");
-        guard::with_left(error, &draft)
+        preflight::with_left(error, &draft)
     })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layer_unit() {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::colour;
 use super::program::in_its_name;
 use yomikiri::error::{Error, Kind, joined, shortened};
-use yomikiri_measure::render::shown::shown;
+use yomikiri_measure::render::sanitise::shown;
 
 /// Returns the error for a table without values.
 pub(super) fn not_solved(table: &str) -> Error {

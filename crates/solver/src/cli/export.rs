@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::context::Context;
 use super::export_positions::{self, PositionArgs};
 use super::export_targets::{self, TargetArgs};
-use super::guard;
 use super::output;
+use super::preflight;
 use super::table_args::OneTable;
 use yomikiri::error::Error;
-use yomikiri::solved::{Orienting, States};
+use yomikiri::oracle::{Orienting, States};
 use yomikiri::table::fits_disk;
 use yomikiri_measure::export::{Exported, bytes_of, write_states};
 use yomikiri_measure::render::number::{bytes, thousands};
@@ -110,7 +110,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let needed = bytes_of(states.game(), count) as f64;
     if !args.force {
         let what = format!("{} positions take", thousands(count));
-        let refused = |no_room| guard::refused(&what, &no_room, "choose another --out");
+        let refused = |no_room| preflight::refused(&what, &no_room, "choose another --out");
         fits_disk(needed, &place).map_err(refused)?;
     }
     let exported = write_states(&states, of, &place, &context.bars)?;

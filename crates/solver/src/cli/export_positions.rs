@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::chosen::{FILE_LIMIT, tell_cost};
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
 use super::output;
+use super::position_options::{FILE_LIMIT, tell_cost};
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
 use yomikiri::error::Error;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::chosen::Part;
 use super::context::Context;
-use super::guard;
 use super::output;
+use super::position_options::Part;
+use super::preflight;
 use yomikiri::error::Error;
 use yomikiri::rules::Splits;
 use yomikiri::rules::encode::Layout;
@@ -197,7 +197,7 @@ pub(super) fn run(
     if !force && exact && !filtered {
         let what = format!("{} rows take up to", thousands(table.states().rows() as u64));
         let hint = "name fewer --columns, take a --sample, write .parquet";
-        fits_disk(needed, &out).map_err(|no_room| guard::refused(&what, &no_room, hint))?;
+        fits_disk(needed, &out).map_err(|no_room| preflight::refused(&what, &no_room, hint))?;
     }
     let card = write_targets(&table, &targets, &out, &context.bars)?;
     let output = Output { out: out.display().to_string(), card: &card };

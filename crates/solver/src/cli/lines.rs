@@ -6,8 +6,8 @@ use std::path::Path;
 
 use yomikiri::error::Error;
 use yomikiri::input;
+use yomikiri::oracle::{LONGEST_LINE, SolvedTable, without_remark};
 use yomikiri::rules::{AnyPosition, Rules};
-use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
 
 /// Most bytes of positions.
 const MOST: u64 = 1 << 34;

@@ -9,7 +9,7 @@ use yomikiri::error::{Error, shortened};
 use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, counted, thousands};
-use yomikiri_measure::render::shown::{BOLD, GREEN, RED, styled};
+use yomikiri_measure::render::sanitise::{BOLD, GREEN, RED, styled};
 
 /// List the tables, each with its size and the value of its root
 #[derive(Debug, clap::Args)]

@@ -2,12 +2,12 @@
 
 use super::complete::policies;
 use super::context::Context;
-use super::guard;
-use super::made::solved;
+use super::ensure_solved::ensure_solved;
 use super::players::players;
+use super::preflight;
 use super::table_args::{TableArgs, table_and_two};
 use yomikiri::error::Error;
-use yomikiri::solved::SolvedTable;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::judge::{Match, Player, Sampling, playable, unfolded_bytes};
 use yomikiri_measure::render::match_text;
@@ -55,10 +55,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let policies = options.policies(&[first, second], &*game, context)?;
     if let Some(games) = args.sample {
         let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
-        return super::sampled::run(&*game, &policies, sampling, context);
+        return super::sampled_match::run(&*game, &policies, sampling, context);
     }
     let players = players(&policies, &*game, &context.store)?;
-    let table = solved(&*game, table, options.force, context)?;
+    let table = ensure_solved(&*game, table, options.force, context)?;
     let result = play(&table, &players, args.openings, options.force, context)?;
     context.show("match", &result, match_text)
 }
@@ -75,7 +75,7 @@ fn play(
     if !force {
         let bytes = unfolded_bytes(table.table().manifest(), players.len());
         let what = format!("playing games on {name} needs");
-        let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
+        let refused = |no_room| preflight::refused(&what, &no_room, "give a smaller table");
         fits_memory(bytes, yomikiri_measure::free_memory()).map_err(refused)?;
     }
     Match::of(table, players, openings, &context.bars)

@@ -5,9 +5,6 @@
 
 mod answer_text;
 mod arguments;
-mod bars;
-mod bounds;
-mod chosen;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod colour;
@@ -15,18 +12,19 @@ mod compare;
 mod complete;
 mod context;
 mod counts;
+mod ensure_solved;
 mod enumerate;
 mod error;
 mod examples;
 mod export;
 mod export_positions;
 mod export_targets;
+mod fail_if;
 mod games;
-mod guard;
 mod info;
 mod lines;
 mod list;
-mod made;
+mod lookup_tables;
 mod matches;
 mod output;
 mod pack;
@@ -34,13 +32,16 @@ mod perft;
 mod play;
 mod players;
 mod policies;
+mod position_options;
+mod preflight;
 mod program;
+mod progress_bar;
 mod prove;
 mod query;
 mod reference;
 mod remove;
 mod report;
-mod sampled;
+mod sampled_match;
 #[cfg(feature = "schemas")]
 mod schemas;
 #[cfg(feature = "serve")]
@@ -50,7 +51,6 @@ mod signals;
 mod sizes;
 mod solve;
 mod table_args;
-mod tables;
 #[cfg(feature = "onnx")]
 mod train;
 mod usage;

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
-use super::guard;
+use super::preflight;
 use super::table_args::OneTable;
 use yomikiri::error::Error;
-use yomikiri::graph::{check_packable, is_packed_of, pack};
+use yomikiri::table::rows::{check_packable, is_packed_of, pack};
 use yomikiri::table::{Table, check_name};
 use yomikiri_measure::render::number::bytes;
 
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         false => {
             let remains = &place.with_added_extension("partial");
             let made = pack(&*game, &table, &place, distances, &context.bars);
-            Table::open(&made.map_err(|error| guard::with_left(error, remains))?)?
+            Table::open(&made.map_err(|error| preflight::with_left(error, remains))?)?
         }
     };
     let output = Output {

@@ -10,7 +10,7 @@ use yomikiri::error::Error;
 use yomikiri::rules::Rules;
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::shown::{BOLD, styled};
+use yomikiri_measure::render::sanitise::{BOLD, styled};
 
 /// List the policies, and the networks that were trained here
 #[derive(Debug, clap::Args)]

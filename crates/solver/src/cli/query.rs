@@ -8,15 +8,15 @@ use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
 use super::lines::next_line;
+use super::lookup_tables::{containing, solved_tables};
 use super::solve::game_of;
 use super::table_args::{
     Meant, TableOption, is_searched, missing, near_table, open_latest, open_whole, unknown_table,
 };
-use super::tables::{containing, solved_tables};
 use yomikiri::error::Error;
 use yomikiri::input;
+use yomikiri::oracle::{Reach, SearchOracle, SolvedTable, Source, Sources};
 use yomikiri::rules::{Empties, Rules};
-use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};
 use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves

@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
-use super::bounds::Condition;
-use super::chosen::ChosenArgs;
 use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, say};
+use super::fail_if::Condition;
 use super::lines::text_of;
 use super::output;
 use super::players::players;
+use super::position_options::ChosenArgs;
 use super::program;
 use super::table_args::TableArgs;
 use crate::PORT;
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::output::is_same;
 use yomikiri::rules::{Divider, Rules};
-use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::judge::{
     AccuracyReport, Baseline, By, JudgedPositions, Piece, Player, Request, RowSink, judgements,

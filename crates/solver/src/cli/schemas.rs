@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::context::Envelope;
-use yomikiri::solved::Answer;
+use yomikiri::oracle::Answer;
 use yomikiri_measure::judge::{AccuracyReport, Match};
 
 /// Returns the schema of each command's `--json`, by its name, and under `openapi` the components of
@@ -21,7 +21,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::info::Info<'_>>("info"),
         of::<super::list::Output>("list"),
         of::<Match>("match"),
-        of::<super::sampled::Sampled>("match-sample"),
+        of::<super::sampled_match::Sampled>("match-sample"),
         of::<super::pack::Output>("pack"),
         of::<super::perft::Output>("perft"),
         of::<super::policies::Output>("policies"),

@@ -4,8 +4,8 @@ use std::io;
 #[cfg(unix)]
 use std::sync::Arc;
 
-use super::bars::Bars;
 use super::error::say;
+use super::progress_bar::Bars;
 use yomikiri::error::Kind;
 
 /// Reports on SIGINT and SIGTERM that a run can be resumed, and then ends by that signal.

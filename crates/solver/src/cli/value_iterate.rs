@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::MOST_ROOTS;
-use super::guard;
 use super::output;
+use super::preflight;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::OneTable;
 use yomikiri::error::Error;
+use yomikiri::oracle::{SolvedTable, States};
 use yomikiri::rules::{AnyPosition, Empties, Repetition};
 use yomikiri::solve::{self, RowOrder, Run, SolveOptions};
-use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Discounted, Scratch, Solution, SweepRecord, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands};
@@ -145,7 +145,7 @@ pub(super) fn solve_table(
     let options = match options.within_room(&*game, table) {
         Err(no_room) if !force => {
             let what = format!("{} needs", table.name());
-            return Err(guard::refused(&what, &no_room, "close other programs"));
+            return Err(preflight::refused(&what, &no_room, "close other programs"));
         }
         found => found.unwrap_or(*options),
     };
@@ -153,7 +153,7 @@ pub(super) fn solve_table(
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
     let run = solve::solve(&*game, table, &options, &context.bars, &mut on_sweep);
-    run.map_err(|error| guard::with_left(error, Scratch::of(table.dir()).dir()))
+    run.map_err(|error| preflight::with_left(error, Scratch::of(table.dir()).dir()))
 }
 
 #[derive(Serialize)]

@@ -13,7 +13,7 @@ use yomikiri::rules::{Rules, Side};
 use yomikiri::solve;
 use yomikiri_measure::export::{self, read_checksums};
 use yomikiri_measure::render::number::{bytes, thousands};
-use yomikiri_measure::render::shown::{GREEN, RED, styled};
+use yomikiri_measure::render::sanitise::{GREEN, RED, styled};
 
 /// Read every byte of a table and prove every move and value from the rules
 ///

@@ -10,15 +10,15 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::Desk;
-use super::hall::Opened;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
+use super::pool::Kind;
 use super::reply::{Refusal, json};
-use super::work::Kind;
+use super::tables::Opened;
 use yomikiri::error::Error;
-use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, PlayedGame, Side};
-use yomikiri::solved::{
+use yomikiri::oracle::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };
+use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, PlayedGame, Side};
 use yomikiri::table::RootValue;
 use yomikiri_measure::judge::{Choice, Mistake};
 
@@ -193,8 +193,8 @@ pub(super) async fn tables(
     desk.workshop
         .run(Kind::Quick, move || {
             let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
-            for name in of.hall.names() {
-                let line = of.hall.table(&name).and_then(|opened| {
+            for name in of.tables.names() {
+                let line = of.tables.table(&name).and_then(|opened| {
                     let line = line(&opened, &of);
                     opened.check_read().map(|()| line)
                 });
@@ -533,7 +533,7 @@ pub(crate) fn components() -> serde_json::Value {
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
     generator.subschema_for::<Answer>();
-    generator.subschema_for::<yomikiri::solved::LineAnswer>();
+    generator.subschema_for::<yomikiri::oracle::LineAnswer>();
     generator.subschema_for::<Outside>();
     generator.subschema_for::<Listing>();
     generator.subschema_for::<Counts<'_>>();

@@ -17,9 +17,9 @@ use tokio::time::timeout;
 
 use super::Desk;
 use super::api::Answered;
+use super::pool::Kind;
 use super::reply::{Refusal, typed};
-use super::work::Kind;
-use yomikiri::solved::{ArrayRows, SolvedTable};
+use yomikiri::oracle::{ArrayRows, SolvedTable};
 
 /// Maximum size of a body.
 pub(super) const MOST_BYTES: usize = 16 << 20;

@@ -10,13 +10,13 @@
 
 mod api;
 mod batch;
+mod cache;
 mod connections;
-mod hall;
 mod page;
 mod players;
-mod recent;
+mod pool;
 mod reply;
-mod work;
+mod tables;
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
@@ -33,9 +33,9 @@ use axum::routing::get;
 use tokio::sync::{Semaphore, watch};
 
 use crate::PORT;
-use hall::{Hall, Opened};
+use pool::{Kind, Workshop};
 use reply::{Refusal, typed};
-use work::{Kind, Workshop};
+use tables::{Opened, Tables};
 use yomikiri::registry::Games;
 use yomikiri::table::Store;
 
@@ -58,7 +58,7 @@ pub(crate) struct Options {
 
 /// Shared state of all handlers.
 struct Desk {
-    hall: Hall,
+    tables: Tables,
     workshop: Workshop,
     policies: Box<dyn Policies>,
     cors: Option<HeaderValue>,
@@ -77,7 +77,7 @@ impl Desk {
     ) -> Result<T, Refusal> {
         let of = self.clone();
         let done = self.workshop.run(kind, move || {
-            let opened = of.hall.table(&name)?;
+            let opened = of.tables.table(&name)?;
             let done = work(&of, &opened);
             opened.check_read()?;
             done
@@ -117,7 +117,7 @@ impl Server {
         };
         let Options { store, games, policies, cors } = options;
         let desk = Desk {
-            hall: Hall::new(store, games),
+            tables: Tables::new(store, games),
             workshop: Workshop::new(),
             policies,
             cors,
@@ -141,7 +141,7 @@ impl Server {
     pub(crate) fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
-            .max_blocking_threads(work::threads())
+            .max_blocking_threads(pool::threads())
             .enable_all()
             .build()?;
         let router = router(Arc::new(self.desk));

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::reply::Refusal;
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Rules;
-use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::judge::{
     self, Costliest, Mistake, Piece, Player, TablePositions, compare, measure,
 };

@@ -35,10 +35,10 @@ use self::place::Destination;
 use self::select::Selector;
 use crate::export::taken;
 use crate::judge::{Example, KnownValues};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};
 use yomikiri::rules::{AnyPosition, FoldedWords, Rules, Split, Splits, name_word};
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;
 
 /// A request for an export of targets.
@@ -425,7 +425,7 @@ pub fn known_examples(
     Ok((block, missing))
 }
 
-/// Returns the examples of some pieces of a table ([`States::pieces`](yomikiri::solved::States::pieces)) in
+/// Returns the examples of some pieces of a table ([`States::pieces`](yomikiri::oracle::States::pieces)) in
 /// order. Sampling options of the selection are ignored.
 pub fn read_rows(
     encoder: &Encoder<'_>,

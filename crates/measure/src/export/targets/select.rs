@@ -1,10 +1,10 @@
 //! Selection of the exported rows: splits, decisive positions, samples.
 
 use crate::judge::{Example, drawn};
-use yomikiri::graph::{RowPiece, StateKind};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::rules::{FoldedWords, Rules, Split, Splits, mix, name_word};
-use yomikiri::solved::SolvedTable;
+use yomikiri::table::rows::{RowPiece, StateKind};
 
 /// Conditions on a row.
 #[derive(Clone, Copy, Debug, PartialEq)]

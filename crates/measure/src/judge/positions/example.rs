@@ -2,10 +2,10 @@
 
 use super::piece::JudgedCase;
 use super::{Case, Truth};
-use yomikiri::graph::StateKind;
+use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::rules::{Action, AnyPosition, Empties, Orientations, Rules, Side, Symmetry};
 use yomikiri::solve::{Prospect, Value};
-use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::table::rows::StateKind;
 
 /// A row of a table, or a position looked up in one, with its moves.
 #[derive(Clone, Debug)]

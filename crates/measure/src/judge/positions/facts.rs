@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::LeftOut;
 use yomikiri::error::Error;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::rules::{Empties, Outcome, Rules, Side};
-use yomikiri::solved::SolvedTable;
 
 /// Facts about a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

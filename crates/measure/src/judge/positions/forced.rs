@@ -2,9 +2,9 @@
 
 use super::piece::JudgedCase;
 use super::{Case, Example, Truth};
-use yomikiri::graph::StateKind;
 use yomikiri::rules::{Action, Outcome};
 use yomikiri::solve::Value;
+use yomikiri::table::rows::StateKind;
 
 impl Example {
     /// Returns the moves of a position if it is proven that some win or lose, and not all of them. Values neither won

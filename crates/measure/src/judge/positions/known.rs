@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
 use yomikiri::error::Error;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Empties, MOST_WIN_PLIES, Rules};
 use yomikiri::search::can_search;
-use yomikiri::solved::SolvedTable;
 
 /// Knowledge of a game's positions.
 pub struct KnownValues<'a> {

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::empty_squares;
 use yomikiri::output::{NotOurs, failure, is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -25,7 +26,6 @@ use yomikiri::rules::{
 };
 use yomikiri::search::{SearchTask, Searcher, searcher};
 use yomikiri::solve::Value;
-use yomikiri::solved::empty_squares;
 use yomikiri::table::IoContext;
 
 /// Bytes before the first record.

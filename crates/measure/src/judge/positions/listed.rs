@@ -10,11 +10,11 @@ use super::{
     Source, TableFacts,
 };
 use yomikiri::error::{Error, Kind};
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Empties, Rules};
 use yomikiri::search::can_search;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::SweepRecord;
 
 /// A list after its positions were looked up in a table, before the missing ones are searched.

@@ -1,9 +1,9 @@
 //! Positions with their exact values, as policies are judged in them.
 
 use crate::policy::Batch;
+use yomikiri::oracle::Orienting;
 use yomikiri::rules::{Action, AnyPosition, Orientations, Outcome, Position, Rules, Score};
 use yomikiri::solve::Value;
-use yomikiri::solved::Orienting;
 
 /// Proven value of a position for its mover, or of a move for the player who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

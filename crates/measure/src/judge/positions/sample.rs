@@ -8,11 +8,11 @@ use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
 use yomikiri::error::Error;
-use yomikiri::graph::RowPiece;
+use yomikiri::oracle::{Orienting, States};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{AnyPosition, Rules, Side, mix};
-use yomikiri::solved::{Orienting, States};
+use yomikiri::table::rows::RowPiece;
 
 /// A sample to draw.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,8 @@ use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
 use yomikiri::error::Error;
+use yomikiri::oracle::{Orienting, SolvedTable};
 use yomikiri::rules::{AnyState, Divider, Division, Position, Rules, Side, Split, Splits};
-use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::SweepRecord;
 
 /// Part of a training split: a filter of positions.

@@ -3,11 +3,11 @@
 //! `file` parses a model, an [`Encoding`] lays out its input, `prepare` bounds it and writes it for the runtime, and
 //! `session` runs it; its outputs are read as those of any [`Source`], by the [`Card`] beside the file if there is one.
 
-mod apart;
 mod bounds;
 mod file;
 mod fold;
 mod half;
+mod isolated;
 mod prepare;
 pub mod proto;
 mod session;

@@ -15,8 +15,8 @@ use prost::Message as _;
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView as _;
 
-use super::apart::apart;
 use super::file::{ModelOutput, Squash};
+use super::isolated::isolated;
 use super::prepare::{FOLDED, Prepared, Unfit, prepare};
 use super::proto::{self, Tensor};
 use super::sizes::count;
@@ -120,7 +120,7 @@ fn load(
     limit: Duration,
 ) -> Result<Loaded, Error> {
     let inputs = inputs.iter().map(Input::sizes).collect();
-    let loaded = apart(limit, move || {
+    let loaded = isolated(limit, move || {
         let mut rows = batch.unwrap_or(ROWS);
         let outline = outline(&mut model);
         let mut plan = Plan { outline, inputs, nodes: Vec::new(), checked: Mutex::default() };
@@ -253,7 +253,7 @@ impl Session {
         let (model, plan) = (self.model.clone(), self.plan.clone());
         let sizes: Vec<usize> = parts.iter().map(|&(rows, _)| rows).collect();
         let wanted: Vec<NodeId> = self.outputs.iter().map(|&(id, _)| id).collect();
-        let ran = apart(self.limit, {
+        let ran = isolated(self.limit, {
             let pool = pool.clone();
             let run = move |values: Vec<(NodeId, Value)>| {
                 let options = RunOptions::default().with_thread_pool(Some(pool.clone()));

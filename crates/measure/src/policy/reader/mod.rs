@@ -8,8 +8,8 @@
 
 mod ask;
 mod heads;
+mod invariant;
 mod numbers;
-mod once;
 mod spec;
 #[cfg(all(test, feature = "onnx"))]
 mod tests;
@@ -167,7 +167,7 @@ impl<S> Outside<S> {
     where
         S: Source,
     {
-        Ok(!self.equivariant || once::answers_alike(self, game)?)
+        Ok(!self.equivariant || invariant::answers_alike(self, game)?)
     }
 
     /// Fails if the numbers for a position, in one row of each output, are invalid; the error comes with the name of the
@@ -255,7 +255,7 @@ impl<S: Source> Policy for Outside<S> {
     fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error> {
         match self.equivariant {
             _ if batch.is_empty() => Ok(Answers::default()),
-            true => once::once(game, batch, |some| self.answer_all(game, some)),
+            true => invariant::ask_each_once(game, batch, |some| self.answer_all(game, some)),
             false => self.answer_all(game, batch),
         }
     }

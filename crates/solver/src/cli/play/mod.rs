@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use super::complete::{policies, tables};
 use super::context::Context;
-use super::made::solved;
+use super::ensure_solved::ensure_solved;
 use super::output;
 use super::table_args::{TableArgs, is_in_reach};
 use seat::Seat;
 use session::Session;
 use yomikiri::error::Error;
+use yomikiri::oracle::{Reach, SearchOracle, SolvedTable, Sources};
 use yomikiri::rules::{Empties, PlayedGame};
-use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Sources};
 
 /// Longest search for the values of a position and its moves.
 const SEARCH: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> Result<(), Error
     let options = args.options.named(args.word);
     let (game, table) = options.game(context)?;
     let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&*game, context) {
-        true => Some(solved(&*game, table, options.force, context)?),
+        true => Some(ensure_solved(&*game, table, options.force, context)?),
         false => None,
     };
     // In other games the number of plies to the end, which decides how long a search takes, is unknown.

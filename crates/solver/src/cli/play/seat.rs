@@ -4,8 +4,8 @@ use super::super::context::Context;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
 use yomikiri::error::Error;
+use yomikiri::oracle::Oracle;
 use yomikiri::rules::{Action, AnyPosition, Rules};
-use yomikiri::solved::Oracle;
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::chance::{sample, seeded, unit};
 

@@ -9,18 +9,18 @@ use serde::Serialize;
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
+use super::ensure_solved::ensure_solved;
 use super::lines;
-use super::made::solved;
+use super::lookup_tables::solved_tables;
 use super::sizes::{Memory, Seconds};
 use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
-use super::tables::solved_tables;
 use yomikiri::error::Error;
 use yomikiri::games::othello::search::Evaluation;
-use yomikiri::rules::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
-use yomikiri::search::usual_memory;
-use yomikiri::solved::{
+use yomikiri::oracle::{
     Answer, Budget, Oracle, Reach, SearchOracle, SolvedTable, Source, Sources, WantedValues,
 };
+use yomikiri::rules::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
+use yomikiri::search::usual_memory;
 use yomikiri::table::Manifest;
 use yomikiri_measure::render::verdict::outcome_cell;
 
@@ -342,7 +342,7 @@ impl Args {
         let is_limited = self.time.is_some() || self.nodes.is_some();
         let is_missing = rule == Empties::Uncounted && !is_limited && !is_known;
         if is_missing && is_in_reach(game, context) && has_start() {
-            tables.push(solved(game, None, false, context)?);
+            tables.push(ensure_solved(game, None, false, context)?);
         }
         Ok(tables)
     }

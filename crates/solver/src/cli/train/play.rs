@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::made::solved;
+use super::super::ensure_solved::ensure_solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::error::Error;
+use yomikiri::oracle::Orienting;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Rules;
 use yomikiri::rules::encode::Layout;
-use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{COUNT, KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
@@ -186,7 +186,7 @@ fn learn<L: Learner>(
     let run = plan.run(game.name(), &board.common, place.clone())?;
     let (rows, columns) = game.shape();
     let table = match rows * columns <= EXACT {
-        true => Some(solved(game, None, false, context)?),
+        true => Some(ensure_solved(game, None, false, context)?),
         false => None,
     };
     let mut learner = learner(game, context)?;

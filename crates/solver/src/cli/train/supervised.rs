@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::made::solved;
+use super::super::ensure_solved::ensure_solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::error::Error;
+use yomikiri::oracle::Orienting;
 use yomikiri::progress::Silent;
 use yomikiri::rules::Split;
-use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::network::Network;
 use yomikiri_learn::recipes::parts::SplitPart;
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(Card, PathBuf), 
     };
     let name = place(&args.common, "supervised", &game.name(), context)?;
     let run = plan.run(game.name(), &args.common, name.clone())?;
-    let table = solved(&*game, None, args.common.force, context)?;
+    let table = ensure_solved(&*game, None, args.common.force, context)?;
     let game = table.game();
     let rows = |orienting| TablePositions::new(&table, orienting);
     let parts = |orienting, train| {

@@ -6,15 +6,15 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::super::context::Context;
-use super::super::made::solved;
+use super::super::ensure_solved::ensure_solved;
 use super::super::players::policies_dir;
 use super::{SizeArg, check_free};
 use yomikiri::error::Error;
-use yomikiri::graph::StateKind;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::rules::{Orientations, Outcome};
-use yomikiri::solved::SolvedTable;
+use yomikiri::table::rows::StateKind;
 use yomikiri_learn::card::{file, write_whole};
 use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, Tabular, TabularState};
 use yomikiri_measure::render::number::thousands;
@@ -81,7 +81,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let name = format!("tabular-{}", game.name());
     let place = out.unwrap_or_else(|| policies_dir(&context.store).join(&name));
     check_free(&place, &["csv", "svg"], force)?;
-    let chart = chart(&solved(&*game, None, false, context)?)?;
+    let chart = chart(&ensure_solved(&*game, None, false, context)?)?;
     context.bars.begin("learning", Some(settings.games * methods.len() as u64));
     let curves: Vec<Vec<Point>> = parallel::map(methods.len(), &|at| {
         let mut learner = Tabular::new(&chart, methods[at], &settings);
@@ -172,10 +172,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use yomikiri::oracle::Orienting;
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
     use yomikiri::rules::{Action, AnyPosition, AnyState, Outcome, Rules};
-    use yomikiri::solved::Orienting;
     use yomikiri::table::Store;
     use yomikiri_measure::judge::{Player, TablePositions, measure};
     use yomikiri_measure::policy::{ByRule, Rule};

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::has_obf;
 use crate::judge::Example;
+use yomikiri::oracle::SolvedTable;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{Rules, Side, Split};
 use yomikiri::solve::Value;
-use yomikiri::solved::SolvedTable;
 
 /// Marker in `i8` columns of illegal moves and of values that are missing or not proven.
 pub const MISSING: i8 = i8::MIN;
