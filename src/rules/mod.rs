@@ -40,9 +40,9 @@ mod planes;
 mod played_game;
 mod search;
 mod split;
+mod state_words;
 pub mod symmetry;
 mod types;
-mod words;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -63,13 +63,13 @@ pub(crate) use split::GAMMA;
 pub use split::mix;
 #[doc(hidden)]
 pub use split::{Divider, Division, Split, Splits, name_word};
+#[doc(hidden)]
+pub use state_words::{FoldedWords, StateWords};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{
     Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, RepetitionRule, Score,
     Side,
 };
-#[doc(hidden)]
-pub use words::{FoldedWords, StateWords};
 
 use crate::error::Error;
 

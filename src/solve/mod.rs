@@ -33,11 +33,11 @@ mod columns;
 mod cyclic;
 mod layered;
 mod options;
-mod proof;
 mod ranked;
 mod sweep;
 mod textbook;
 pub mod value;
+mod verify;
 
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ pub use columns::Values;
 #[doc(hidden)]
 pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
-pub use proof::{Counterexample, Verified, prove};
 pub use value::{Prospect, Value};
+pub use verify::{Counterexample, Verified, prove};
 
 use checkpoint::Checkpoint;
 use layered::Layered;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::commit::{read_state, write_kept, write_state};
 use super::error::IoContext;
 use super::npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
-use super::stream::Stream;
+use super::npy_writer::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory, Table};
 use crate::error::Error;
 use crate::mmap::map_read_only;

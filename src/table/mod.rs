@@ -25,12 +25,12 @@ mod error;
 mod manifest;
 mod memory;
 mod npy;
-mod packed;
+mod npy_writer;
+mod packed_array;
 mod removal;
 pub mod rows;
 mod scratch;
 mod store;
-mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -59,14 +59,14 @@ pub use memory::{BESIDE, Buffer, Memory, NoRoom, fits_disk, fits_memory, free_di
 #[doc(hidden)]
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 #[doc(hidden)]
-pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
+pub use npy_writer::Stream;
+#[doc(hidden)]
+pub use packed_array::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 #[doc(hidden)]
 pub use removal::{Removal, Removed};
 #[doc(hidden)]
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
-#[doc(hidden)]
-pub use stream::Stream;
 
 #[doc(hidden)]
 pub use crate::mmap::map_read_only;

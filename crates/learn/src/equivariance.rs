@@ -149,10 +149,10 @@ fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backpropagation::Pass;
     use crate::chance::{normal, seeded};
     use crate::network::Activation;
     use crate::optimiser::OptimiserMethod;
-    use crate::passes::Pass;
     use crate::trainer::Trainer;
     use yomikiri::games::othello::Othello;
     use yomikiri::rules::Game;

@@ -8,9 +8,9 @@
 //!
 //! Training:
 //!
-//! * `passes`: forward and backward pass; `equivariance`: weight tying, so that all images of a
+//! * `backpropagation`: forward and backward pass; `equivariance`: weight tying, so that all images of a
 //!   position get the same answer; `optimiser` and `trainer`: training steps on several threads;
-//! * `recipes`: training recipes; `training`: iterations, checkpoints and history, which they share.
+//! * `recipes`: training recipes; `training_run`: iterations, checkpoints and history, which they share.
 //!
 //! Equal settings give equal weights, with any number of threads, on machines whose
 //! processors round alike. `docs/results/learned.md` describes sources and results of each recipe.
@@ -30,6 +30,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
+pub mod backpropagation;
 pub mod card;
 pub mod chance;
 pub mod equivariance;
@@ -38,10 +39,9 @@ pub mod network;
 pub mod onnx;
 pub mod optimiser;
 pub mod options;
-pub mod passes;
 pub mod recipes;
 pub mod trainer;
-pub mod training;
+pub mod training_run;
 
 use std::path::{Path, PathBuf};
 

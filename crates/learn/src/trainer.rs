@@ -6,10 +6,10 @@
 
 use rayon::prelude::*;
 
+use super::backpropagation::Gradient;
 use super::equivariance::Ties;
 use super::network::Network;
 use super::optimiser::{Optimiser, OptimiserMethod};
-use super::passes::Gradient;
 use yomikiri::error::{Error, Kind};
 
 /// A network in training.
@@ -83,8 +83,8 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backpropagation::{Pass, squared_errors};
     use crate::network::{Activation, Architecture, Head};
-    use crate::passes::{Pass, squared_errors};
 
     fn network() -> Network {
         let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };

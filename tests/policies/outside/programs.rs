@@ -200,7 +200,7 @@ fn invalid_answers_are_reported_in_one_line() {
     let tables = solved();
     let greeting = [
         ("hello there", "expected JSON of the protocol"),
-        ("[]", "expected JSON of the protocol"),
+        ("[]", "expected an object with id"),
         ("{}", "missing id 0"),
         ("{\"id\": 7}", "id 7, expected 0"),
         ("{\"id\": 0, \"error\": \"no licence\"}", "error of the program: no licence"),

@@ -151,7 +151,7 @@ fn limit(judged: &mut [RootMove]) {
 #[cfg(test)]
 mod tests {
     use super::super::rules;
-    use super::super::sample::{Bumpy, position, positions};
+    use super::super::test_positions::{Bumpy, position, positions};
     use super::*;
 
     /// Computes the value of a state for its mover by plain recursion, `depth` plies from the root.

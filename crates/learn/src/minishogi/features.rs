@@ -75,7 +75,7 @@ pub fn append<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{rules, sample};
+    use super::super::{rules, test_positions};
     use super::*;
     use yomikiri::rules::Game;
 
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn numbers_are_those_counted_square_by_square() {
         let game = rules();
-        let positions = sample::positions(&game, 3_000);
+        let positions = test_positions::positions(&game, 3_000);
         let mut kinds = [0; 20];
         for position in &positions {
             for cell in position.state.cells.iter().filter(|cell| !cell.is_empty()) {

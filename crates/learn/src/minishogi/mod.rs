@@ -18,10 +18,10 @@ pub mod features;
 pub mod mates;
 pub mod player;
 pub mod quick;
-#[cfg(test)]
-mod sample;
 pub mod selfplay;
 pub mod tactics;
+#[cfg(test)]
+mod test_positions;
 
 pub use features::FEATURES;
 

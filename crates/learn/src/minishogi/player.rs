@@ -156,7 +156,7 @@ impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
 #[cfg(test)]
 mod tests {
     use super::super::erased;
-    use super::super::sample::{Bumpy, position, positions};
+    use super::super::test_positions::{Bumpy, position, positions};
     use super::*;
     use yomikiri_measure::policy::ask;
 

@@ -86,14 +86,14 @@ impl ValueFunction for Quick {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{features, rules, sample};
+    use super::super::{features, rules, test_positions};
     use super::*;
 
     #[test]
     fn values_are_those_of_the_network() {
-        use crate::passes::Pass;
+        use crate::backpropagation::Pass;
         let game = rules();
-        let positions = sample::positions(&game, 200);
+        let positions = test_positions::positions(&game, 200);
         let mut rows = Vec::new();
         features::append(&game, &positions, &mut rows);
         for hidden in [vec![], vec![32], vec![24, 16]] {

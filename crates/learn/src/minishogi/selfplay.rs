@@ -206,7 +206,7 @@ pub fn targets(own: &[f32], result: Option<f32>, alpha: f32, gamma: f32) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::super::rules;
-    use super::super::sample::Bumpy;
+    use super::super::test_positions::Bumpy;
     use super::*;
     use yomikiri::progress::Silent;
 

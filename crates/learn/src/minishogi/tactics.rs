@@ -157,7 +157,7 @@ fn share(
 mod tests {
     use super::super::beam::Beam;
     use super::super::player::{MinishogiPlayer, PlayerSearch};
-    use super::super::sample::Bumpy;
+    use super::super::test_positions::Bumpy;
     use super::*;
     use yomikiri_measure::policy::{ByRule, Random};
 

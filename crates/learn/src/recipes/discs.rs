@@ -7,13 +7,13 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::backpropagation::{Pass, squared_errors};
 use crate::chance::{seeded, shuffle};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::{OptimiserKind, OptimiserMethod};
 use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
-use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{HistoryRow, Learner};
+use crate::training_run::{HistoryRow, Learner};
 use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::Rules;

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_size;
+use crate::backpropagation::{Gradient, Pass};
 use crate::chance::{seeded, shuffle};
 use crate::minishogi::beam::Beam;
 use crate::minishogi::mates::{self, MateExample, Mates};
@@ -20,9 +21,8 @@ use crate::minishogi::{FEATURES, Minishogi, ValueFunction, features, rules};
 use crate::network::Network;
 use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, COUNT, KEPT, UNITS, number, share};
-use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
-use crate::training::{HistoryRow, Learner};
+use crate::training_run::{HistoryRow, Learner};
 use yomikiri::error::Error;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri_measure::policy::{ByRule, Random};

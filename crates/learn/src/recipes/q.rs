@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::replay::{Experience, Replay};
+use crate::backpropagation::{Gradient, Pass};
 use crate::chance::{below, sample, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::optimiser::{OptimiserKind, OptimiserMethod};
 use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
-use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
-use crate::training::{HistoryRow, Learner};
+use crate::training_run::{HistoryRow, Learner};
 use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::parts::SplitPart;
+use crate::backpropagation::{Dropout, Gradient, Pass, squared_errors};
 use crate::chance::{below, seeded, shuffle};
 use crate::equivariance::Ties;
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, COUNT, UNITS, number, real};
-use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{HistoryRow, Learner};
+use crate::training_run::{HistoryRow, Learner};
 use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};

@@ -13,13 +13,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::backpropagation::{Gradient, Pass, squared_errors};
 use crate::chance::{below, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
-use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{HistoryRow, Learner};
+use crate::training_run::{HistoryRow, Learner};
 use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout};

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::exact_play::Play;
 use super::games::Baselines;
-use super::play::Play;
 use super::positions::Piece;
 use super::unfolded::Unfolded;
 use yomikiri::error::Error;

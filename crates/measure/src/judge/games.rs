@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::exact_play::{Aim, Expected, Play, Response};
 use super::figures::outcome_lost;
 use super::mistakes::{Mistake, mistakes};
-use super::play::{Aim, Expected, Play, Response};
 use yomikiri::parallel::{self, GRAIN};
 use yomikiri::rules::Side;
 

@@ -3,9 +3,9 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::accuracy::PolicyAccuracy;
+use super::exact_play::Expected;
 use super::figures::{Figures, FiguresBySet};
 use super::games::{BothSides, Games, PolicyGames};
-use super::play::Expected;
 
 /// Named numbers of one policy; `None` for a mean over no positions, or if the game has no such number.
 /// `docs/json.md` defines them.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::exact_play::Play;
 use super::figures::{outcome_lost, score_lost};
-use super::play::Play;
 use super::positions::{Piece, Truth};
 use crate::policy::Answers;
 use yomikiri::oracle::SolvedTable;

@@ -43,6 +43,7 @@ mod changes;
 mod comparison;
 mod details;
 mod doubts;
+mod exact_play;
 mod figures;
 mod forced;
 mod games;
@@ -50,7 +51,6 @@ mod intervals;
 mod judgement;
 mod metrics;
 mod mistakes;
-mod play;
 mod player;
 mod positions;
 mod report;
@@ -68,6 +68,7 @@ pub use comparison::{
     Pairs,
 };
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
+pub use exact_play::{Aim, Expected, Play, Response, Walk};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
 pub use forced::ForcedFigures;
 pub use games::{
@@ -78,7 +79,6 @@ pub use intervals::{Interval, Intervals};
 pub use judgement::{Judgement, judgements};
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
-pub use play::{Aim, Expected, Play, Response, Walk};
 pub use player::{Choice, Player};
 pub(crate) use positions::drawn;
 pub use positions::{

@@ -3,12 +3,12 @@
 use super::accuracy::{RowSink, gather, judging_seconds, measure, play_everywhere};
 use super::cache::MeasureCache;
 use super::comparison::{Agreement, ComparedFigures, Comparison, PairedSets, groups_of};
+use super::exact_play::Play;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Costliest;
-use super::play::Play;
 use super::player::Player;
 use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};

@@ -164,7 +164,7 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::four;
+    use super::super::test_positions::four;
     use super::*;
 
     #[test]

@@ -245,7 +245,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::policy::sample::four;
+    use crate::policy::test_positions::four;
 
     /// Answers by a function of the number of actions, the index in the batch, its length and the number of
     /// the question.

@@ -103,7 +103,7 @@ impl NetworkSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{four, minishogi};
+    use super::super::test_positions::{four, minishogi};
     use super::*;
 
     #[test]

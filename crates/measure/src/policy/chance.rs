@@ -89,7 +89,7 @@ pub(super) fn value(outcome: Outcome) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{animals, answers, four, minishogi, positions};
+    use super::super::test_positions::{animals, answers, four, minishogi, positions};
     use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
 

@@ -52,7 +52,7 @@ impl Rule for Mate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{animals, answers, four, minishogi, positions};
+    use super::super::test_positions::{animals, answers, four, minishogi, positions};
     use super::super::{ByRule, Policy};
     use super::*;
     use yomikiri::rules::{AnyState, Outcome};

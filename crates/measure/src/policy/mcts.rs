@@ -186,7 +186,7 @@ impl<'a> Tree<'a> {
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::sample::{animals, answers, four, minishogi, positions, six};
+    use super::super::test_positions::{animals, answers, four, minishogi, positions, six};
     use super::*;
 
     /// Statistics of a line: how often it was followed, the sum of results for the player who moves after it,

@@ -45,10 +45,10 @@ pub mod onnx;
 mod outside;
 mod reader;
 mod rollout_players;
-#[cfg(test)]
-mod sample;
 mod search;
 mod spec;
+#[cfg(test)]
+mod test_positions;
 mod trained_on;
 mod weights;
 

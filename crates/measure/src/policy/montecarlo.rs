@@ -62,7 +62,7 @@ impl Policy for MonteCarlo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{answers, four, positions, result};
+    use super::super::test_positions::{answers, four, positions, result};
     use super::*;
     use yomikiri::rules::{Action, AnyPosition, Outcome};
 

@@ -91,7 +91,7 @@ impl<E: StaticEvaluation> Rule for Lines<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{
+    use super::super::test_positions::{
         Glance, animals, answers, discs, four, lines, minishogi, positions, six,
     };
     use super::super::{Policy, PolicySpec, ReadAhead, Weights, of_rules};

@@ -98,7 +98,9 @@ fn at_the_end(evaluation: &impl StaticEvaluation, walk: &dyn Walk, ply: u32) -> 
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
+    use super::super::test_positions::{
+        Glance, animals, discs, four, minishogi, positions, result, six,
+    };
     use super::super::{Material, Weights};
     use super::*;
     use yomikiri::rules::Outcome;

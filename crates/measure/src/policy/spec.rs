@@ -361,7 +361,7 @@ impl SpecParts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{four, minishogi};
+    use super::super::test_positions::{four, minishogi};
     use super::*;
 
     #[test]

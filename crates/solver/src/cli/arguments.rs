@@ -130,7 +130,7 @@ mod tests {
     use clap::builder::PossibleValue;
 
     use super::*;
-    use crate::cli::examples::command;
+    use crate::cli::help::command;
     use crate::cli::understand_words;
 
     const POSITION: [&str; 7] = ["8x8", "--------", "---OX---", "--xo----", "-", "w", "GPr"];

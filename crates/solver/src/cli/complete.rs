@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap_complete::env::{CompleteEnv, Shells};
 use clap_complete::{ArgValueCompleter, CompletionCandidate};
 
-use super::examples;
+use super::help;
 use super::players::learned_names;
 use super::program;
 use yomikiri::error::Error;
@@ -20,7 +20,7 @@ const VARIABLE: &str = "YOMIKIRI_COMPLETE";
 
 /// Answers a shell and ends, if a shell asks.
 pub(super) fn answer() {
-    CompleteEnv::with_factory(examples::command).var(VARIABLE).complete();
+    CompleteEnv::with_factory(help::command).var(VARIABLE).complete();
 }
 
 /// Returns the lines by which a shell calls this program.

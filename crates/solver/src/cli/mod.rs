@@ -15,12 +15,12 @@ mod counts;
 mod ensure_solved;
 mod enumerate;
 mod error;
-mod examples;
 mod export;
 mod export_positions;
 mod export_targets;
 mod fail_if;
 mod games;
+mod help;
 mod info;
 mod lines;
 mod list;
@@ -200,7 +200,7 @@ fn understand_words(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Cli, clap::Error> {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    let command = examples::command();
+    let command = help::command();
     let words = arguments::options_first(words, &command)?;
     let matches = command.try_get_matches_from(words)?;
     sizes::check_memory(&matches)?;

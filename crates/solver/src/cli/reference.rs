@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::examples::{EXIT_CODES, GROUPS, command, examples};
+use super::help::{EXIT_CODES, GROUPS, command, examples};
 use super::program;
 
 /// Returns `docs/commands.md`: every command with its words, options and examples, grouped as in the help.

@@ -5,7 +5,7 @@ use yomikiri::error::Error;
 
 use super::complete;
 use super::context::Context;
-use super::examples::{command, page, pages};
+use super::help::{command, page, pages};
 use super::program;
 use yomikiri::table::IoContext;
 

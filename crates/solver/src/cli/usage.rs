@@ -11,7 +11,7 @@ use super::arguments::{called, long_options};
 use super::colour;
 use super::context::to_stdout;
 use super::error::{self, code, say, to_stderr};
-use super::examples::command;
+use super::help::command;
 use super::program::{self, help_in_its_name};
 use yomikiri::error::{Kind, did_you_mean, joined};
 

@@ -4,11 +4,11 @@
 //! search may stop at any time.
 
 mod deep;
-mod endgame;
 mod evaluation;
 mod kernel;
 mod parallel;
 mod patterns;
+mod shallow;
 mod shape;
 mod table;
 #[cfg(test)]

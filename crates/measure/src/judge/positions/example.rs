@@ -1,6 +1,6 @@
 //! Exact values of a position and its moves, as far as they are known.
 
-use super::piece::JudgedCase;
+use super::judged_positions::JudgedCase;
 use super::{Case, Truth};
 use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::rules::{Action, AnyPosition, Empties, Orientations, Rules, Side, Symmetry};

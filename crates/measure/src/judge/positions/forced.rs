@@ -1,6 +1,6 @@
 //! Positions in which only some moves are proven.
 
-use super::piece::JudgedCase;
+use super::judged_positions::JudgedCase;
 use super::{Case, Example, Truth};
 use yomikiri::rules::{Action, Outcome};
 use yomikiri::solve::Value;

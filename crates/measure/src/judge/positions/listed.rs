@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::piece::JudgedCase;
+use super::judged_positions::JudgedCase;
 use super::{
     Example, JudgedPositions, KnownValues, LeftOut, Origin, Piece, PositionList, SearchCost,
     Source, TableFacts,

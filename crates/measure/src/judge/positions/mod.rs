@@ -7,23 +7,23 @@
 mod example;
 mod facts;
 mod forced;
+mod judged_positions;
 mod known;
 mod labels;
 mod list;
 mod listed;
-mod piece;
 mod sample;
 mod table;
 
 pub use example::Example;
 pub use facts::{RootFacts, TableFacts};
+pub(super) use judged_positions::AT_ONCE;
+pub use judged_positions::{Case, Piece, Truth};
 pub use known::KnownValues;
 use labels::Labels;
 pub use labels::SearchCost;
 pub use list::{Origin, PositionList};
 pub use listed::{ListedPositions, LookedUp};
-pub(super) use piece::AT_ONCE;
-pub use piece::{Case, Piece, Truth};
 pub(crate) use sample::drawn;
 pub use sample::{SampleOf, from_random_games, met_in_games, uniform};
 pub use table::{JudgedPart, TablePositions};

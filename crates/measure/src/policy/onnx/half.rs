@@ -65,7 +65,7 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use crate::policy::sample::{four, positions};
+    use crate::policy::test_positions::{four, positions};
     use crate::policy::{Batch, NetworkSpec};
 
     /// Narrows a tensor to 16-bit floats, in one of the two encodings of files.

@@ -67,6 +67,7 @@ struct PositionRequest {
 
 /// A line that the program answers with: a list with an entry for each position by the name of each output.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with id and a list for each output")]
 struct Reply {
     id: Option<u64>,
     error: Option<String>,

@@ -81,7 +81,7 @@ pub(super) fn answers_alike<S: Source>(
 mod tests {
     use std::path::Path;
 
-    use crate::policy::sample::four;
+    use crate::policy::test_positions::four;
     use crate::policy::{Card, NetworkSpec, Onnx};
 
     #[test]

@@ -5,7 +5,7 @@ use prost::Message;
 use super::*;
 use crate::policy::card::Reading;
 use crate::policy::onnx::proto::{Attribute, Model, Node, ValueInfo};
-use crate::policy::sample::{answers, batch, four, positions};
+use crate::policy::test_positions::{answers, batch, four, positions};
 use crate::policy::{NetworkSpec, Onnx};
 use yomikiri::rules::Symmetry;
 

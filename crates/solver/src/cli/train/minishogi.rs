@@ -10,7 +10,7 @@ use yomikiri_learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use yomikiri_learn::minishogi::tactics::TestSet;
 use yomikiri_learn::options::{AT_ONCE, number};
 use yomikiri_learn::recipes::minishogi_value::{MinishogiValue, Settings};
-use yomikiri_learn::training::{HistoryRow, Learner};
+use yomikiri_learn::training_run::{HistoryRow, Learner};
 
 /// Train a value network for minishogi, on mates, then by self-play
 ///

@@ -27,7 +27,7 @@ use yomikiri_learn::network::Architecture;
 use yomikiri_learn::optimiser::OptimiserMethod;
 use yomikiri_learn::options::{COUNT, number};
 use yomikiri_learn::recipes::check_size;
-use yomikiri_learn::training::{HistoryRow, TrainingRun, is_interrupted};
+use yomikiri_learn::training_run::{HistoryRow, TrainingRun, is_interrupted};
 use yomikiri_measure::judge::PolicyAccuracy;
 use yomikiri_measure::render::history;
 

@@ -13,7 +13,7 @@ use yomikiri::rules::encode::Layout;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{COUNT, KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
-use yomikiri_learn::training::{HistoryRow, Learner};
+use yomikiri_learn::training_run::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, Sampling, TablePositions, arena, measure};
 use yomikiri_measure::policy::{Onnx, Policy, PolicySpec, ReadingSpec, of_rules};
 

@@ -13,7 +13,7 @@ use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::network::Network;
 use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_learn::recipes::supervised::{Settings, Supervised};
-use yomikiri_learn::training::{HistoryRow, Learner};
+use yomikiri_learn::training_run::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, PolicyAccuracy, TablePositions, measure};
 use yomikiri_measure::policy::{Onnx, ReadingSpec};
 

@@ -39,7 +39,7 @@
 //! *Not proven*: the rules themselves; the record of sweeps; the conventions in words; that a bound which
 //! cuts nothing off was requested.
 
-mod room;
+mod cut_off;
 mod stored;
 mod values;
 
