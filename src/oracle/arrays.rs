@@ -10,8 +10,8 @@ use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
 use crate::error::Error;
-use crate::input::NpyHeader;
 use crate::rules::{Address, AnyPosition, AnyState, Position, Side};
+use crate::table::NpyHeader;
 
 /// Columns of the output.
 const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];

@@ -25,6 +25,7 @@ mod error;
 mod manifest;
 mod memory;
 mod npy;
+mod npy_header;
 mod npy_writer;
 mod packed_array;
 mod removal;
@@ -58,6 +59,8 @@ pub use manifest::{
 pub use memory::{BESIDE, Buffer, Memory, NoRoom, fits_disk, fits_memory, free_disk};
 #[doc(hidden)]
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
+#[doc(hidden)]
+pub use npy_header::NpyHeader;
 #[doc(hidden)]
 pub use npy_writer::Stream;
 #[doc(hidden)]

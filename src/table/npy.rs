@@ -14,8 +14,8 @@ use memmap2::Mmap;
 
 use super::Table;
 use super::error::IoContext;
+use super::npy_header::NpyHeader;
 use crate::error::Error;
-use crate::input::NpyHeader;
 use crate::mmap::{AccessPattern, map_for, unmap_pages};
 use crate::parallel;
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;
 use yomikiri::rules::{AnyPosition, Position, Rules, Side};
+use yomikiri::table::NpyHeader;
 use yomikiri::table::rows::Rows;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 

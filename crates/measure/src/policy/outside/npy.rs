@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use half::f16;
 
 use yomikiri::error::Error;
-use yomikiri::input::NpyHeader;
+use yomikiri::table::NpyHeader;
 
 /// An array, with its numbers as they are in the file.
 #[derive(Debug)]
