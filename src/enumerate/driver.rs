@@ -2,7 +2,6 @@
 //!
 //! A [`Builder`] holds the part that differs between indices: sorted keys, blocks of states, or ranks.
 
-use std::path::Path;
 use std::time::Instant;
 
 use super::builder::{BuildState, Builder, declare, has_wide_orientations};
@@ -44,20 +43,19 @@ pub fn build(
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
     let wanted = plan.identity(game);
-    let taken = |dir: &Path| other_table(&table_name(&wanted), dir);
     // An interrupted removal can leave an empty directory; `remove_dir` removes no other.
     let _ = std::fs::remove_dir(&place);
     if place.exists() {
         let table = store.open_at(&place)?;
         if table.manifest().identity != wanted || table.manifest().is_packed() {
-            return Err(taken(&place));
+            return Err(other_table(&table_name(&wanted), &place));
         }
         return Ok(Enumerated { table, reused: true, resumed_at: None });
     }
     let draft = place.with_added_extension("partial");
     let begun = Draft::identity_in(&draft);
     if begun.is_some_and(|begun| table_name(&begun) != table_name(&wanted)) {
-        return Err(taken(&draft));
+        return Err(other_table(&table_name(&wanted), &draft));
     }
     if Draft::finish(&place, &wanted)? {
         let resumed_at = None;

@@ -100,7 +100,7 @@ pub(super) fn backwards<B: Bits>(
             *own += 1;
         }
     }
-    let there = exchange.compare(&works.asked, own)?.ok_or_else(|| {
+    let common = exchange.compare(&works.asked, own)?.ok_or_else(|| {
         Error::new(
             "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
@@ -115,8 +115,8 @@ pub(super) fn backwards<B: Bits>(
         Ok(KnownLayer { layer, values })
     };
     let mut later = BTreeMap::new();
-    let end = layers.end - there;
-    if there > 0 {
+    let end = layers.end - common;
+    if common > 0 {
         later.insert(end, known(end)?);
     }
     let mut done = Done::default();

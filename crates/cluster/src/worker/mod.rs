@@ -170,16 +170,16 @@ impl<B: Bits> Works<'_, B> {
     fn forwards(&self, exchange: &mut Exchange<'_>, roots: &[(u32, u64)]) -> Result<Done, Error> {
         let Range { start, end } = self.layers;
         let own = self.part.layers_from(start, end)?;
-        let there = exchange.compare(&self.asked, Some(own))?.unwrap_or(0);
+        let common = exchange.compare(&self.asked, Some(own))?.unwrap_or(0);
         let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
         let mut done = Done::default();
         // The last layer that all have is expanded again for its successors.
-        let mut number = start + there.saturating_sub(1);
+        let mut number = start + common.saturating_sub(1);
         if number >= end {
             return Ok(done);
         }
         let mut reached = Reached { is_last: number + 1 == end, ..Reached::default() };
-        let counts = match there {
+        let counts = match common {
             0 => {
                 let mut spool = Spool::new(usize::MAX, RECORDS, &self.job.parts);
                 for &(block, pair) in roots {

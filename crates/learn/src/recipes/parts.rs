@@ -30,7 +30,7 @@ impl SplitPart {
     ) -> Result<[SplitPart; 3], Error> {
         let game = source.game();
         let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
-        let taken = |at: usize| -> Result<[Piece; 3], Error> {
+        let parts_of_piece = |at: usize| -> Result<[Piece; 3], Error> {
             let (filled, _) = source.fill(at)?;
             let mut parts: [Piece; 3] = Default::default();
             for all in filled {
@@ -44,7 +44,7 @@ impl SplitPart {
             }
             Ok(parts)
         };
-        let pieces = (0..source.pieces()).into_par_iter().map(taken);
+        let pieces = (0..source.pieces()).into_par_iter().map(parts_of_piece);
         let mut parts: [Vec<Piece>; 3] = Default::default();
         for piece in pieces.collect::<Result<Vec<_>, _>>()? {
             parts.iter_mut().zip(piece).for_each(|(part, piece)| part.push(piece));

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
-use crate::export::taken;
+use crate::export::place_taken;
 use yomikiri::error::Error;
 use yomikiri::output::{OutputDir, failure};
 use yomikiri::table::IoContext;
@@ -28,25 +28,29 @@ pub(super) fn is_used(place: &Path) -> Result<bool, Error> {
     match fs::read_dir(place) {
         Ok(mut entries) => Ok(entries.next().is_some()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => Err(taken(place, "is a file")),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            Err(place_taken(place, "is a file"))
+        }
         Err(error) => Ok(Err(error).at("read", place)?),
     }
 }
 
 /// Checks that nothing is at a path, or a directory with files of certain names only.
 fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Error> {
-    let taken = |what: String| taken(place, what);
     if !place.exists() {
         return Ok(());
     }
     if !place.is_dir() {
-        return Err(taken("is a file".to_string()));
+        return Err(place_taken(place, "is a file"));
     }
     for entry in fs::read_dir(place).at("read", place)? {
         let name = entry.at("read", place)?.file_name();
         if !name.to_str().is_some_and(ours) {
             let name = name.to_string_lossy().into_owned();
-            return Err(taken(format!("contains {name}, which is not part of such an export")));
+            return Err(place_taken(
+                place,
+                format!("contains {name}, which is not part of such an export"),
+            ));
         }
     }
     Ok(())
@@ -54,15 +58,14 @@ fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Error
 
 /// Fails if a file has changed since it was exported to, or into, `place`.
 pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), Error> {
-    let taken = |what: String| taken(place, what);
     if path.is_dir() {
-        return Err(taken("is a directory".to_string()));
+        return Err(place_taken(place, "is a directory"));
     }
     if checksum(path).at("read", path)? == crc32 {
         return Ok(());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Err(taken(format!("contains {name}, which has changed since it was exported")))
+    Err(place_taken(place, format!("contains {name}, which has changed since it was exported")))
 }
 
 /// Returns the CRC-32 of a file in hexadecimal.

@@ -33,7 +33,7 @@ pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of,
 use yomikiri::error::Error;
 
 /// Returns the error for a place that is taken by something else, which `what` describes.
-fn taken(place: &Path, what: impl Display) -> Error {
+fn place_taken(place: &Path, what: impl Display) -> Error {
     let what = format!("{} {what}", place.display());
     Error::new(what, "move it away or choose another --out")
 }

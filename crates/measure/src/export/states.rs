@@ -12,7 +12,7 @@ use super::targets::{
     Encoder, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns, stream,
     table_crc32, write_arrays_and_lines,
 };
-use crate::export::taken;
+use crate::export::place_taken;
 use crate::judge::Example;
 use yomikiri::error::Error;
 use yomikiri::oracle::{Orienting, States as TableStates};
@@ -249,7 +249,6 @@ fn describe(game: &dyn Rules, table: &Table, of: Orienting, positions: u64) -> S
 /// Returns the export at a place, if any. Fails if anything else is there, or if a file of the export has
 /// changed.
 fn intact(place: &Path) -> Result<Option<States>, Error> {
-    let taken = |what: String| taken(place, what);
     if !is_used(place)? {
         return Ok(None);
     }
@@ -259,7 +258,7 @@ fn intact(place: &Path) -> Result<Option<States>, Error> {
     let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
     let found = found.filter(|states| states.schema == SCHEMA && ours(states));
     let found =
-        found.ok_or_else(|| taken("exists and contains no export of states".to_string()))?;
+        found.ok_or_else(|| place_taken(place, "exists and contains no export of states"))?;
     for (name, file) in &found.files {
         unchanged(place, &place.join(name), &file.crc32)?;
     }

@@ -33,7 +33,7 @@ pub use sink::{FileCard, Format, LineSink};
 
 use self::place::Destination;
 use self::select::Selector;
-use crate::export::taken;
+use crate::export::place_taken;
 use crate::judge::{Example, KnownValues};
 use yomikiri::oracle::SolvedTable;
 use yomikiri::progress::Progress;
@@ -454,7 +454,7 @@ pub fn write_blocks(
     block: &RowBlock,
 ) -> Result<(), Error> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| taken(path, "is not a file name in UTF-8"))?;
+    let name = name.ok_or_else(|| place_taken(path, "is not a file name in UTF-8"))?;
     let dir = path.parent().unwrap_or(path);
     let mut sink = sink::begin(format, dir, name, columns, None)?;
     sink.append(block)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::card::{Card, TARGETS_SCHEMA};
 use super::sink::Format;
 use crate::export::folder::{begin, beside, is_used, unchanged, write_synced};
-use crate::export::taken;
+use crate::export::place_taken;
 use yomikiri::error::Error;
 use yomikiri::output::{OutputDir, followed, move_synced};
 use yomikiri::table::IoContext;
@@ -31,9 +31,10 @@ impl Destination {
     pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, Error> {
         let path = &followed(path).at("write", path)?;
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_string);
-        let name = name.ok_or_else(|| taken(path, "is not a file or directory name in UTF-8"))?;
+        let name =
+            name.ok_or_else(|| place_taken(path, "is not a file or directory name in UTF-8"))?;
         if name.len() > LONGEST {
-            return Err(taken(path, format!("has a name of more than {LONGEST} bytes")));
+            return Err(place_taken(path, format!("has a name of more than {LONGEST} bytes")));
         }
         let file = (format != Format::Npy).then_some(name);
         let old = match &file {
@@ -96,7 +97,8 @@ fn check_directory(place: &Path) -> Result<BTreeSet<String>, Error> {
         return Ok(BTreeSet::new());
     }
     let card = card_at(&place.join(CARD));
-    let card = card.ok_or_else(|| taken(place, "exists and contains no export of targets"))?;
+    let card =
+        card.ok_or_else(|| place_taken(place, "exists and contains no export of targets"))?;
     check_text(&place.join(CARD_TEXT), &card)?;
     for (name, file) in &card.files {
         unchanged(place, &place.join(name), &file.crc32)?;
@@ -109,7 +111,7 @@ fn check_directory(place: &Path) -> Result<BTreeSet<String>, Error> {
 fn check_text(path: &Path, card: &Card) -> Result<(), Error> {
     let is_as_written = || fs::read_to_string(path).is_ok_and(|text| text == card.to_markdown());
     match is_taken(path) && !is_as_written() {
-        true => Err(taken(path, "has changed since it was exported")),
+        true => Err(place_taken(path, "has changed since it was exported")),
         false => Ok(()),
     }
 }
@@ -125,7 +127,7 @@ fn check_file(place: &Path, name: &str) -> Result<(), Error> {
     let card = card_at(&beside(".json"));
     for path in [beside(".json"), beside(".md")] {
         if path.is_symlink() || is_taken(&path) && card.is_none() {
-            return Err(taken(&path, "exists and is not a data card of an export"));
+            return Err(place_taken(&path, "exists and is not a data card of an export"));
         }
     }
     if let Some(card) = &card {
@@ -134,8 +136,8 @@ fn check_file(place: &Path, name: &str) -> Result<(), Error> {
     if !place.exists() {
         return Ok(());
     }
-    let card = card.ok_or_else(|| taken(place, "exists and was not exported"))?;
+    let card = card.ok_or_else(|| place_taken(place, "exists and was not exported"))?;
     let file = card.files.get(name);
-    let file = file.ok_or_else(|| taken(place, "differs from its data card"))?;
+    let file = file.ok_or_else(|| place_taken(place, "differs from its data card"))?;
     unchanged(place, place, &file.crc32)
 }

@@ -135,8 +135,8 @@ impl Exec {
         let id = *requests;
         *requests += 1;
         let answer = process.as_mut().map_err(|error| error.clone())?.ask(line(id));
-        let taken = answer.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
-        taken.inspect_err(|what| *process = Err(what.clone()))
+        let read = answer.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
+        read.inspect_err(|what| *process = Err(what.clone()))
     }
 }
 
