@@ -65,23 +65,21 @@ for size in sizes:
         found, peak, said = timed(tables, "enumerate", "--size", size, *args, *(["--json"] if spread else []))
         solved, more, also = timed(tables, "value-iterate", *(["--size", size, *args, "--json"] if spread else []))
         sent = sum(part["bytes_sent"] for part in objects(said + also)) if spread else 0
-        if spread:
-            subprocess.run([solver, "--tables", tables, "-q", "gather", "--size", size], check=True,
-                           stdout=subprocess.DEVNULL)
+        gathered = timed(tables, "gather", "--size", size)[0] if spread else 0
         made = digest(os.path.join(tables, name))
         wanted = wanted or made
         assert made == wanted, f"{size}: {label} makes other bytes"
         moves = json.load(open(os.path.join(tables, name, "manifest.json")))["counts"]["table"]["transitions"]
-        rows.append((found, solved))
-        print(f"{size}, {label}: enumerate {found:.2f} s, value-iterate {solved:.2f} s, no process allocates above "
-              f"{max(peak, more):,.0f} MB" + (f", {sent / moves:.1f} bytes sent a move" if spread else ""), flush=True)
-    (a, b), (c, d) = rows[1:3]
+        rows.append((found, solved, gathered))
+        print(f"{size}, {label}: enumerate {found:.2f} s, value-iterate {solved:.2f} s, gather {gathered:.2f} s, no process "
+              f"allocates above {max(peak, more):,.0f} MB" + (f", {sent / moves:.1f} bytes sent a move" if spread else ""), flush=True)
+    (a, b, _), (c, d, _) = rows[1:3]
     print(f"{size}, two processes over one: enumerate {c / a:.2f}, value-iterate {d / b:.2f}", flush=True)
 PY
 
 # Processes are killed at random moments, ten times forwards and ten times backwards, and restarted.
 python3 - "$solver" "$work" "${!#}" <<'PY'
-import glob, os, random, shutil, socket, subprocess, sys, time
+import os, random, shutil, socket, subprocess, sys, time
 
 solver, work, size = sys.argv[1:]
 print(f"{size}, killed: ", end="", flush=True)
@@ -113,11 +111,10 @@ for command in ("enumerate", "value-iterate"):
             if kills >= 10:
                 break
             # It finished before it was killed often enough: start again.
-            if command == "enumerate":
-                shutil.rmtree(tables, ignore_errors=True)
-            else:
-                for path in glob.glob(os.path.join(tables, "*.parts", "part-*", "values-*")):
-                    os.remove(path)
+            shutil.rmtree(tables, ignore_errors=True)
+            if command == "value-iterate":
+                states = [*base, "enumerate", "--size", size, "--processes", "2", "--threads", "1"]
+                subprocess.run(states, check=True, stdout=subprocess.DEVNULL)
     print(f"{command} {kills} times in {rounds} runs, ", end="", flush=True)
 subprocess.run([*base, "gather", "--size", size], check=True, stdout=subprocess.DEVNULL)
 name = f"othello-{size}-derived"

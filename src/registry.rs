@@ -124,7 +124,8 @@ fn unfit(game: &dyn Rules, manifest: &Manifest) -> Option<&'static str> {
             "the game does not read the first root: its notation or its sides' names have changed",
         );
     };
-    if manifest.root_ids.len() != identity.roots.len() {
+    // A part need not have the roots.
+    if manifest.root_ids.len() != identity.roots.len() && identity.part.is_none() {
         return Some("numbers of root_ids and roots differ");
     }
     // Every ply has a state, while moves may skip layers and so leave layers empty.

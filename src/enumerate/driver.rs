@@ -2,22 +2,23 @@
 //!
 //! A [`Builder`] holds the part that differs between indices: sorted keys, blocks of states, or ranks.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::builder::{BuildState, Builder, declare, has_wide_orientations};
+use super::builder::{BuildState, Builder};
 use super::by_block::ByBlock;
 use super::by_key::ByKey;
 use super::by_rank::ByRank;
 use super::conventions;
 use super::plan::{Index, Plan, table_name};
-use crate::enumerate::{other_table, too_many_states};
+use crate::enumerate::other_table;
 use crate::error::{Error, Kind};
 use crate::games::othello::blocks::Instructions;
 use crate::games::othello::blocks::Tables;
 use crate::progress::Progress;
 use crate::rules::Rules;
 use crate::table::rows::stored_key::WideKey;
-use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table};
+use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Lengths, Manifest, Store, Table};
 
 /// Result of [`build`].
 #[derive(Debug)]
@@ -96,7 +97,7 @@ fn run<'a, B: Builder<'a>>(
         }
         other => other?,
     };
-    commit(game, plan, draft, found, progress)?;
+    commit(conventions::of(game, plan), draft, found, progress)?;
     Ok(resumed_at)
 }
 
@@ -122,9 +123,8 @@ fn fill<'a, B: Builder<'a>>(
 }
 
 /// Writes the manifest, which makes the draft a table.
-fn commit(
-    game: &dyn Rules,
-    plan: &Plan,
+pub(super) fn commit(
+    conventions: BTreeMap<String, String>,
     draft: Draft,
     found: BuildState,
     progress: &dyn Progress,
@@ -133,12 +133,13 @@ fn commit(
     let mut counts = Counts::default();
     layers.iter().for_each(|layer| counts.add(layer));
     progress.finish(&format!("{} states", counts.table.states));
+    let identity = draft.identity().clone();
     draft.commit(Manifest {
         format: FORMAT.to_string(),
         format_version: FORMAT_VERSION,
         complete: counts.table.frontier == 0,
-        identity: plan.identity(game),
-        conventions: conventions::of(game, plan),
+        identity,
+        conventions,
         first_layer,
         counts,
         layers,
@@ -150,73 +151,6 @@ fn commit(
         checksum: String::new(),
     })?;
     Ok(())
-}
-
-/// Checkpoint that never deserializes: an interrupted assembly starts again.
-#[derive(serde::Deserialize)]
-enum Nothing {}
-
-/// Rows of a layer found outside this process.
-pub struct AssembledLayer {
-    /// Keys in ascending order, word by word.
-    pub keys: Vec<u64>,
-    /// Orientations in which each row occurs.
-    pub orientations: Vec<u16>,
-    /// Counts of the layer.
-    pub counts: Counts,
-}
-
-/// Assembles the table of a plan with derived moves from layers found elsewhere, starting at the layer
-/// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
-/// same.
-pub fn assemble(
-    game: &dyn Rules,
-    plan: &Plan,
-    store: &Store,
-    (first, roots): (u32, &[u64]),
-    layer_of: &mut dyn FnMut(u32) -> Result<Option<AssembledLayer>, Error>,
-    progress: &dyn Progress,
-) -> Result<Table, Error> {
-    let (name, identity) = (plan.table_name(game), plan.identity(game));
-    let _lock = store.lock(&name)?;
-    let place = store.place(&name);
-    let wide = has_wide_orientations(game);
-    progress.begin(&format!("gathering {name}"), plan.expected_states(game));
-    let mut made = None;
-    if !place.exists() {
-        let (mut draft, _) = Draft::open::<Nothing>(&place, identity.clone())?;
-        draft.note_command("gather")?;
-        declare(&mut draft, 1, None, None)?;
-        Ints::grow(&mut draft, "orientations", wide, None)?;
-        made = Some(draft);
-    }
-    let mut state = BuildState::new(first);
-    while let Some(AssembledLayer { keys, orientations, counts }) = layer_of(state.next_layer())? {
-        if state.counts.is_empty() {
-            let row = |root: &u64| keys.binary_search(root).map_or(0, |row| row as u64);
-            state.root_ids = roots.iter().map(row).collect();
-        }
-        let states = state.states() + keys.len() as u64;
-        if states > u64::from(u32::MAX) {
-            return Err(too_many_states(states));
-        }
-        state.offsets.push(states);
-        state.counts.push(counts);
-        progress.advance(keys.len() as u64);
-        if let Some(draft) = &mut made {
-            let sets = Ints::bytes(&orientations, wide);
-            draft.append(&[("keys", bytemuck::cast_slice(&keys)), ("orientations", &sets)])?;
-        }
-    }
-    if let Some(mut draft) = made {
-        draft.append(&[("layer_offsets", bytemuck::cast_slice(&state.offsets))])?;
-        commit(game, plan, draft, state, progress)?;
-    }
-    let table = store.open_at(&place)?;
-    match table.manifest().identity == identity {
-        true => Ok(table),
-        false => Err(other_table(&table_name(&identity), &place)),
-    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod census;
 mod check;
 mod conventions;
 mod driver;
+mod parts;
 mod plan;
 mod sort;
 
@@ -38,9 +39,9 @@ pub(crate) use by_block::deriver;
 pub use census::Census;
 #[doc(hidden)]
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
-#[doc(hidden)]
-pub use driver::{AssembledLayer, assemble};
 pub use driver::{Enumerated, build};
+#[doc(hidden)]
+pub use parts::{Part, PartDraft, PartLayer, Parts, join, part_name};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 
 use crate::error::{Error, Kind};

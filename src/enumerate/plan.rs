@@ -113,6 +113,7 @@ impl Plan {
             },
             sides: game.keeps_sides().then(|| "kept".to_string()),
             transitions: self.derived.then(|| "derived".to_string()),
+            part: None,
         }
     }
 
@@ -253,6 +254,9 @@ pub fn table_name(identity: &Identity) -> String {
     }
     if let Some(states) = identity.max_states {
         name += &format!("-max{states}");
+    }
+    if let Some([number, of]) = identity.part {
+        name += &format!("-part-{number}-of-{of}");
     }
     name
 }

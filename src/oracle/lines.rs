@@ -16,9 +16,9 @@ pub const LONGEST_LINE: usize = 4096;
 /// A line that is a JSON object.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LineRequest {
-    pub(super) position: String,
-    pub(super) id: Option<Json>,
+struct LineRequest {
+    position: String,
+    id: Option<Json>,
 }
 
 /// Answer to a line of a batch.
@@ -45,29 +45,27 @@ enum LineReply {
     },
 }
 
+/// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark. `brief` answers a
+/// position.
+pub(super) fn answer_line(
+    line: &str,
+    brief: impl FnOnce(&str) -> Result<Brief, Error>,
+) -> Option<String> {
+    let answer = |LineRequest { position, id }: LineRequest| match brief(&position) {
+        Ok(brief) => json(LineAnswer { id, reply: LineReply::Brief(brief) }),
+        Err(error) => {
+            let reply = LineReply::Refused { position: Some(position), error: error.line() };
+            json(LineAnswer { id, reply })
+        }
+    };
+    Some(read(line)?.map_or_else(|error| error, answer))
+}
+
 impl SolvedTable {
     /// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark.
     pub fn answer_line(&self, line: &str) -> Option<String> {
-        let answer = |LineRequest { position, id }| {
-            let brief = self.states().parse(&position).map(|parsed| self.brief(parsed));
-            reply(id, position, brief)
-        };
-        Some(read(line)?.map_or_else(|error| error, answer))
+        answer_line(line, |position| self.brief(self.states().parse(position)?))
     }
-}
-
-/// Returns the answer to a request, as JSON.
-pub(super) fn reply(
-    id: Option<Json>,
-    position: String,
-    brief: Result<Result<Brief, Error>, Error>,
-) -> String {
-    let error = match brief {
-        Ok(Ok(brief)) => return json(LineAnswer { id, reply: LineReply::Brief(brief) }),
-        Ok(Err(error)) => error.line(),
-        Err(error) => error.line(),
-    };
-    json(LineAnswer { id, reply: LineReply::Refused { position: Some(position), error } })
 }
 
 fn json(answer: LineAnswer) -> String {
@@ -80,7 +78,7 @@ pub fn without_remark(line: &str) -> &str {
 }
 
 /// Reads a line; `None` if it is empty or a remark. The error is the answer.
-pub(super) fn read(line: &str) -> Option<Result<LineRequest, String>> {
+fn read(line: &str) -> Option<Result<LineRequest, String>> {
     let refused = |error| {
         Some(Err(json(LineAnswer {
             id: None,

@@ -21,6 +21,7 @@ mod answer;
 mod arrays;
 mod interface;
 mod lines;
+mod part_tables;
 mod search_oracle;
 mod sources;
 mod totals;
@@ -41,6 +42,8 @@ pub use arrays::ArrayRows;
 pub use interface::Oracle;
 #[doc(hidden)]
 pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
+#[doc(hidden)]
+pub use part_tables::PartTables;
 #[doc(hidden)]
 pub use search_oracle::{Budget, QUICK_SQUARES, Reach, SearchOracle, WantedValues, empty_squares};
 #[doc(hidden)]
@@ -302,17 +305,6 @@ impl SolvedTable {
             return Err(Error::damaged(states.table.dir(), what));
         }
         Ok(Some(SolvedTable { states, values }))
-    }
-
-    /// Returns a table whose rows and values lie elsewhere than in the files of `table`.
-    pub fn elsewhere(
-        game: Arc<dyn Rules>,
-        table: Table,
-        rows: Rows,
-        values: Values,
-    ) -> SolvedTable {
-        let pieces = rows.pieces();
-        SolvedTable { states: States { game, table, rows, pieces }, values }
     }
 
     /// Returns the rows.

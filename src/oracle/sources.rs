@@ -1,6 +1,6 @@
 //! Sources of the values of a game, of which the first that knows a position answers.
 
-use super::lines::{LineRequest, read, reply};
+use super::lines::answer_line;
 use super::{Oracle, Reach, SearchOracle, SolvedTable};
 use crate::error::Error;
 use crate::rules::{AnyPosition, Rules};
@@ -130,11 +130,9 @@ impl Sources {
 
     /// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark.
     pub fn answer_line(&self, line: &str) -> Option<String> {
-        let answer = |LineRequest { position, id }| {
-            let brief = self.parse(&position);
-            let brief = brief.map(|parsed| self.source(&parsed).oracle().brief(parsed));
-            reply(id, position, brief)
-        };
-        Some(read(line)?.map_or_else(|error| error, answer))
+        answer_line(line, |position| {
+            let parsed = self.parse(position)?;
+            self.source(&parsed).oracle().brief(parsed)
+        })
     }
 }

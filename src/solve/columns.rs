@@ -314,17 +314,6 @@ enum ValueColumns {
     Ranked(Distances),
     /// Scores or outcomes without distances, all proven.
     Scores(Column<i8>),
-    /// Values outside the files of a table.
-    Elsewhere(Elsewhere),
-}
-
-/// Values outside the files of a table.
-struct Elsewhere(Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>);
-
-impl std::fmt::Debug for Elsewhere {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Elsewhere")
-    }
 }
 
 impl ValueColumns {
@@ -395,16 +384,6 @@ impl Values {
         Ok(Some(Values { columns, rows, has_scores, empties, repetition }))
     }
 
-    /// Returns exact scores of `rows` rows outside a table's files; `of` returns `None` for damaged rows.
-    pub fn elsewhere(
-        rows: usize,
-        of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
-    ) -> Values {
-        let columns = ValueColumns::Elsewhere(Elsewhere(of));
-        let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
-        Values { columns, rows, has_scores: true, empties, repetition }
-    }
-
     /// Prefetches the values of some rows, where that pays.
     pub(super) fn fetch(&self, rows: &[u32]) {
         match &self.columns {
@@ -414,7 +393,7 @@ impl Values {
                 upper.fetch(rows);
             }
             ValueColumns::Ranked(distance) => distance.fetch(rows),
-            ValueColumns::Scores(_) | ValueColumns::Elsewhere(_) => {}
+            ValueColumns::Scores(_) => {}
         }
     }
 
@@ -467,7 +446,6 @@ impl Values {
                 let score = Score(score.get(row)?);
                 Value::of_scores(score, score, None)
             }
-            ValueColumns::Elsewhere(Elsewhere(of)) => Value::exactly(of(row)?),
         })
     }
 }

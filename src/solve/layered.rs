@@ -176,12 +176,12 @@ impl Layered<'_> {
 }
 
 /// Returns the value of every state before the first sweep, where values are exact.
-fn level() -> Prospect {
+pub(super) fn level() -> Prospect {
     Prospect::new(Score(0), Some(0))
 }
 
 /// Writes exact values as they are kept while they are swept.
-fn install_exact<T: SweepOrder>(
+pub(super) fn install_exact<T: SweepOrder>(
     table: &mut Table,
     method: &Method,
     kept: &[T],
@@ -193,24 +193,6 @@ fn install_exact<T: SweepOrder>(
         None => extent_of(kept.len(), &exact),
     };
     columns::install_values(table, method, kept.len(), &exact, extent, sweeps)
-}
-
-/// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
-/// them.
-pub fn install_found(
-    game: &dyn Rules,
-    table: &mut Table,
-    values: &[Prospect],
-) -> Result<(), Error> {
-    let kept: Vec<Prospect> = values.iter().map(|&value| SweepOrder::of(value)).collect();
-    let level: Prospect = SweepOrder::of(level());
-    let sweep = SweepRecord {
-        residual: kept.iter().map(|&value| level.change_to(value)).fold(0.0, f64::max),
-        changed: kept.iter().filter(|&&value| value != level).count() as u64,
-        decided: None,
-    };
-    let method = Method::of(game, table, &super::SolveOptions::default());
-    install_exact(table, &method, &kept, &[sweep])
 }
 
 /// Prefetch distance in moves.

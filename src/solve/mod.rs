@@ -33,6 +33,7 @@ mod columns;
 mod cyclic;
 mod layered;
 mod options;
+mod part_values;
 mod ranked;
 mod sweep;
 mod textbook;
@@ -42,9 +43,9 @@ mod verify;
 use std::time::Duration;
 
 pub use columns::Values;
-#[doc(hidden)]
-pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
+#[doc(hidden)]
+pub use part_values::{PartValues, install_swept};
 pub use value::{Prospect, Value};
 pub use verify::{Counterexample, Verified, prove};
 

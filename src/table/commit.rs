@@ -1,7 +1,7 @@
 //! Files of a table that are replaced as a whole, and locks for writing them.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -70,12 +70,34 @@ impl Lock {
                 Err(fs::TryLockError::Error(error)) if is_interrupted(&error) => {}
                 // Another process may have removed the file after it was opened here.
                 Ok(()) if !is_at(&lock.0, path) => {}
-                Ok(()) => return Ok(lock),
-                Err(fs::TryLockError::WouldBlock) => {
-                    return Err(Error::busy(path));
+                Ok(()) => {
+                    lock.sign();
+                    return Ok(lock);
                 }
+                Err(fs::TryLockError::WouldBlock) => return Err(lock.busy(path)),
                 Err(fs::TryLockError::Error(source)) => return Err(source).at("lock", path),
             }
+        }
+    }
+
+    /// Writes the number of this process, for those that find the lock held.
+    fn sign(&self) {
+        let mut file = &self.0;
+        // Whoever cannot read it names no process.
+        let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+    }
+
+    /// Returns the error for a lock that another process holds.
+    fn busy(&self, path: &Path) -> Error {
+        let mut text = String::new();
+        let read = (&self.0).take(20).read_to_string(&mut text);
+        match text.parse::<u32>().ok().filter(|_| read.is_ok()) {
+            Some(process) => Error::busy_by(
+                path,
+                &format!("process {process}"),
+                &format!("wait for it to end, or end it: kill -KILL {process}"),
+            ),
+            None => Error::busy(path),
         }
     }
 

@@ -352,6 +352,14 @@ impl Ints {
         }
     }
 
+    /// Maps such a column of a draft as far as it was appended.
+    pub fn so_far(draft: &mut Draft, name: &str, wide: bool) -> Result<Ints, Error> {
+        match wide {
+            true => draft.mapped(name).map(Ints::Wide),
+            false => draft.mapped(name).map(Ints::Narrow),
+        }
+    }
+
     /// Reads the last rows of such a column of a draft.
     pub fn tail(draft: &Draft, name: &str, wide: bool, rows: usize) -> Result<Vec<u16>, Error> {
         match wide {

@@ -28,8 +28,13 @@ impl Error {
 
     /// Returns the error for files that another process is writing.
     pub fn busy(path: &Path) -> Error {
-        let what = format!("{} is being written by another process", path.display());
-        Error::new(what, "wait for it to end").of_kind(Kind::Busy)
+        Error::busy_by(path, "another process", "wait for it to end")
+    }
+
+    /// Returns the error for files that `who` is writing.
+    pub(super) fn busy_by(path: &Path, who: &str, hint: &str) -> Error {
+        let what = format!("{} is being written by {who}", path.display());
+        Error::new(what, hint).of_kind(Kind::Busy)
     }
 }
 

@@ -45,6 +45,9 @@ pub struct Identity {
     /// `derived` if rows are sorted keys whose moves are not stored; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transitions: Option<String>,
+    /// Number of the part, from 0, and of all parts, if the table holds the rows of one of several workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<[usize; 2]>,
 }
 
 impl Identity {

@@ -103,7 +103,24 @@ impl Table {
             let why = Error::new("unfinished draft", "run the same command again");
             return Err(Error::foreign(dir, why));
         }
-        Table::in_dir(dir)
+        let table = Table::in_dir(dir)?;
+        match table.manifest.identity.part {
+            None => Ok(table),
+            Some([number, of]) => {
+                let what = format!("only part {number} of {of} of one");
+                let hint = "join the parts with 'solver gather', or 'solver query --parts'";
+                Err(Error::foreign(dir, Error::new(what, hint)))
+            }
+        }
+    }
+
+    /// Opens a part of a table.
+    pub fn open_part(dir: &Path) -> Result<Table, Error> {
+        let table = Table::in_dir(dir)?;
+        match table.manifest.identity.part {
+            Some(_) => Ok(table),
+            None => Err(Error::foreign(dir, "expected a part of a table")),
+        }
     }
 
     /// Opens a directory that may be a draft's.
@@ -134,17 +151,11 @@ impl Table {
         Table { reading: AccessPattern::Little, ..self }
     }
 
-    /// Returns a table with this manifest whose rows and values lie elsewhere than in files of `dir`.
-    pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
-        let (dir, columns, reading) = (dir.to_path_buf(), BTreeMap::new(), AccessPattern::All);
-        Table { dir, manifest, columns, reading, damage: Damage::default() }
-    }
-
     /// Locks the table for writing and opens it again, so that it includes what others have written
     /// since. Fails if another process holds the lock or has replaced the table by a different one.
     pub fn lock(&mut self) -> Result<Lock, Error> {
         let lock = Lock::take(&self.dir.with_added_extension("lock"))?;
-        let now = Table::open(&self.dir)?;
+        let now = Table::in_dir(&self.dir)?;
         match now.manifest.identity == self.manifest.identity {
             true => self.open_again(now),
             false => return Err(Error::busy(&self.dir)),
@@ -369,7 +380,7 @@ impl Table {
             let _ = commit::write_kept(&path, self.manifest.to_text().as_bytes());
         }
         written.at("write", &path)?;
-        self.open_again(Table::open(&self.dir)?);
+        self.open_again(Table::in_dir(&self.dir)?);
         self.remove_old_columns()
     }
 

@@ -198,8 +198,8 @@ pub fn check_name(name: &str) -> Result<(), Error> {
         _ if name.len() > 100 => "expected at most 100 bytes",
         _ if name.starts_with(['.', '-']) => "expected no dot or hyphen at the start",
         _ if !name.chars().all(plain) => "expected no blanks, colons or path separators",
-        _ if [".partial", ".lock"].iter().any(|end| name.ends_with(end)) => {
-            "names ending in .partial and .lock are reserved"
+        _ if [".partial", ".lock", ".parts"].iter().any(|end| name.ends_with(end)) => {
+            "names ending in .partial, .lock and .parts are reserved"
         }
         _ if taken => "reserved name",
         _ => return Ok(()),

@@ -9,10 +9,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use yomikiri::enumerate::{self, Plan};
+use yomikiri::enumerate::{self, Parts, Plan};
 use yomikiri::error::Error;
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};
+use yomikiri::table::Store;
 use yomikiri_cluster::{Job, gather, parts_dir};
 
 use crate::common::solved::named;
@@ -243,13 +244,13 @@ fn processes_that_do_not_fit_together_say_so() {
     drop(all);
     // Another process writes to the part.
     let parts = dir.path().join("othello-4x4-derived.parts");
-    fs::create_dir_all(&parts).unwrap();
-    let lock = fs::File::create(parts.join("part-0.lock")).unwrap();
-    lock.lock().unwrap();
-    let output = solver(dir.path(), &["enumerate", "--processes", "1"]).output().unwrap();
+    let lock = Store::at(&parts).lock("part-0-of-1").unwrap();
+    let one = ["enumerate", "--processes", "1", "--threads", "1"];
+    let output = solver(dir.path(), &one).output().unwrap();
     let printed = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && printed.lines().count() == 1, "{printed}");
-    assert!(printed.contains("part-0.lock"), "{printed}");
+    let holder = format!("part-0-of-1.lock is being written by process {}", std::process::id());
+    assert!(printed.contains(&holder), "{printed}");
     drop(lock);
     // Values need states first.
     hosts(dir.path(), 2);
@@ -276,103 +277,156 @@ fn processes_that_do_not_fit_together_say_so() {
         assert!(printed.contains(what), "{printed}");
     }
     // A part that is missing, one without values, and a damaged one.
-    run(dir.path(), &["enumerate", "--size", "4x4", "--processes", "2"]);
+    run(dir.path(), &of_processes("enumerate", "2"));
     let asked = ["query", "--parts", parts.to_str().unwrap(), "start"];
     let output = solver(dir.path(), &asked).output().unwrap();
     let printed = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && printed.contains("missing values of layer 4"), "{printed}");
-    let layer = dir.path().join("othello-4x4-derived.parts/part-1/layer-09");
-    let mut bytes = fs::read(&layer).unwrap();
-    bytes[100] ^= 1;
-    fs::write(&layer, bytes).unwrap();
+    assert!(!output.status.success() && printed.contains("part-0-of-2 has no values"), "{printed}");
+    let keys = parts.join("part-1-of-2/keys.npy");
+    let mut bytes = fs::read(&keys).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&keys, bytes).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
     let printed = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && printed.contains("layer-09 is damaged"), "{printed}");
-    fs::remove_dir_all(dir.path().join("othello-4x4-derived.parts/part-0")).unwrap();
+    assert!(!output.status.success() && printed.contains("keys.npy is damaged"), "{printed}");
+    fs::remove_dir_all(parts.join("part-0-of-2")).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
     let printed = String::from_utf8(output.stderr).unwrap();
-    assert!(printed.contains("missing part-0 in the directories"), "{printed}");
+    assert!(printed.contains("missing part-0-of-2"), "{printed}");
 }
 
-/// Builds the parts of 4×4 by two processes, with values.
-fn solved_parts() -> tempfile::TempDir {
+/// Returns the words of a command on 4×4 for so many processes of one worker each.
+fn of_processes<'a>(command: &'a str, count: &'a str) -> [&'a str; 7] {
+    [command, "--size", "4x4", "--processes", count, "--threads", "1"]
+}
+
+/// Builds the parts of 4×4 by some processes, with values.
+fn solved_parts(count: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for command in ["enumerate", "value-iterate"] {
-        run(dir.path(), &[command, "--size", "4x4", "--processes", "2"]);
+        run(dir.path(), &of_processes(command, count));
     }
     dir
 }
 
-/// Each file identifies itself, so that one in another's place is found out. Otherwise `verify` would refute
-/// the table, or values would be missing.
+/// Each file has a checksum and each part says which it is, so that one in another's place is found out.
 #[test]
-fn a_part_in_the_place_of_another_is_damaged() {
-    let (dir, wanted) = (solved_parts(), plain("4x4"));
+fn a_part_in_the_place_of_another_is_refused() {
+    let (dir, wanted) = (solved_parts("2"), plain("4x4"));
     let parts = dir.path().join("othello-4x4-derived.parts");
+    let [first, second] = ["part-0-of-2", "part-1-of-2"].map(|name| parts.join(name));
     let exchange = |one: &Path, other: &Path| {
         let aside = parts.join("aside");
         fs::rename(one, &aside).unwrap();
         fs::rename(other, one).unwrap();
         fs::rename(&aside, other).unwrap();
     };
-    let gather = &["gather", "--size", "4x4"][..];
-    let solve = &["value-iterate", "--size", "4x4", "--processes", "2"][..];
-    let query = &["query", "--parts", parts.to_str().unwrap(), "start"][..];
-    for (one, other) in [
-        ("part-0/layer-08", "part-0/layer-09"),
-        ("part-0/layer-08", "part-1/layer-08"),
-        ("part-0/values-08", "part-0/values-09"),
-        ("part-0/values-08", "part-1/values-08"),
-        ("part-1/layer-10", "part-1/values-10"),
-        ("part-0", "part-1"),
-    ] {
-        let [a, b] = [one, other].map(|name| parts.join(name));
-        exchange(&a, &b);
-        for args in [gather, query, solve] {
-            let output = solver(dir.path(), args).output().unwrap();
-            let printed = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(3), "{one}, {other}: {args:?}: {printed}");
-            assert!(
-                printed.contains("part-") && printed.contains("is damaged; remove it"),
-                "{printed}"
-            );
-        }
-        exchange(&a, &b);
+    let gather = ["gather", "--size", "4x4"];
+    let refused = |code: i32, what: &str| {
+        let output = solver(dir.path(), &gather).output().unwrap();
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), printed.lines().count()), (Some(code), 1), "{printed}");
+        assert!(printed.contains("part-") && printed.contains(what), "{what}: {printed}");
+    };
+    // A column has its checksum in its name.
+    let column = |dir: &Path, name: &str| {
+        let of_name = |file: &String| file.starts_with(name) && file.ends_with(".npy");
+        dir.join(files(dir).into_keys().find(of_name).unwrap())
+    };
+    for name in ["keys", "orientations", "score", "distance"] {
+        let [one, other] = [&first, &second].map(|dir| column(dir, name));
+        exchange(&one, &other);
+        refused(3, "is damaged");
+        exchange(&one, &other);
     }
-    // Follow the advice of the message.
-    fs::rename(parts.join("part-0/values-08"), parts.join("part-0/values-09")).unwrap();
-    fs::remove_file(parts.join("part-0/values-09")).unwrap();
-    run(dir.path(), solve);
+    exchange(&first, &second);
+    refused(2, "is a part of another table");
+    let query = ["query", "--parts", parts.to_str().unwrap(), "start"];
+    assert_eq!(solver(dir.path(), &query).output().unwrap().status.code(), Some(2));
+    let solve = of_processes("value-iterate", "2");
+    assert_eq!(solver(dir.path(), &solve).output().unwrap().status.code(), Some(2));
+    exchange(&first, &second);
+    // A part alone is no table.
+    let alone = ["query", first.to_str().unwrap(), "start"];
+    let output = solver(dir.path(), &alone).output().unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("only part 0 of 2") && printed.contains("solver gather"), "{printed}");
+    // Follow the advice of the message: the part is removed and made again.
+    let keys = first.join("keys.npy");
+    fs::write(&keys, &fs::read(&keys).unwrap()[..1000]).unwrap();
+    run(dir.path(), &["remove", first.to_str().unwrap()]);
+    run(dir.path(), &of_processes("enumerate", "2"));
+    run(dir.path(), &solve);
     assert!(gathered(dir.path(), "4x4") == wanted);
 }
 
-/// No answer comes from a damaged chunk, nor is a damaged chunk the end of best play.
+/// Parts of runs with other numbers of workers lie beside each other; the newest complete run is read, and the others are
+/// named and removed.
 #[test]
-fn an_answer_from_damaged_parts_is_an_error_or_the_same() {
-    let dir = solved_parts();
+fn the_newest_complete_run_counts() {
+    let (dir, wanted) = (solved_parts("4"), plain("4x4"));
     let parts = dir.path().join("othello-4x4-derived.parts");
     let query = ["query", "--parts", parts.to_str().unwrap(), "start"];
-    let wanted = run(dir.path(), &query).stdout;
-    let mut refused = 0;
-    for part in ["part-0", "part-1"] {
-        for (name, bytes) in files(&parts.join(part)) {
-            let path = parts.join(part).join(&name);
-            // A chunk begins with its blocks.
-            let mut wrong = bytes.clone();
-            wrong.iter_mut().take(64).for_each(|byte| *byte ^= 0x55);
-            fs::write(&path, wrong).unwrap();
-            let output = solver(dir.path(), &query).output().unwrap();
-            let printed = String::from_utf8(output.stderr).unwrap();
-            if output.status.code() == Some(3) {
-                assert!(printed.contains(&name), "{printed}");
-                refused += 1;
-            } else {
-                assert_eq!((output.status.code(), &output.stdout), (Some(0), &wanted), "{printed}");
-            }
-            fs::write(&path, bytes).unwrap();
+    let answer = run(dir.path(), &query).stdout;
+    // The newer run has no values yet: parts that have them answer, with a remark.
+    run(dir.path(), &of_processes("enumerate", "2"));
+    let loud = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
+        command.arg("--tables").arg(dir.path()).args(args).stdin(Stdio::null()).output().unwrap()
+    };
+    let output = loud(&query);
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(output.stdout == answer && printed.contains("part-*-of-2"), "{printed}");
+    run(dir.path(), &of_processes("value-iterate", "2"));
+    // A third run is incomplete.
+    fs::create_dir(parts.join("part-0-of-3.partial")).unwrap();
+    let printed = String::from_utf8(loud(&["gather", "--size", "4x4"]).stderr).unwrap();
+    assert!(printed.contains("part-*-of-4") && printed.contains("part-*-of-3"), "{printed}");
+    assert!(gathered(dir.path(), "4x4") == wanted);
+    fs::remove_dir(parts.join("part-0-of-3.partial")).unwrap();
+    let old = (0..4).map(|number| parts.join(format!("part-{number}-of-4")));
+    let old: Vec<String> = old.map(|part| part.to_str().unwrap().to_string()).collect();
+    run(
+        dir.path(),
+        &[&["remove"], &old.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat(),
+    );
+    assert!(fs::read_dir(&parts).unwrap().count() > 0 && !Path::new(&old[0]).exists());
+    run(dir.path(), &["remove", "othello-4x4-derived.parts"]);
+    assert!(!parts.exists() && gathered_before(dir.path()) == wanted);
+}
+
+/// Returns the files of the table of 4×4 that is there.
+fn gathered_before(tables: &Path) -> BTreeMap<String, Vec<u8>> {
+    files(&tables.join("othello-4x4-derived"))
+}
+
+/// A worker that was stopped outlives its launcher and holds its part: the message names it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stopped_worker_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["enumerate", "--size", "4x7", "--processes", "2", "--threads", "1"];
+    let args = [&args[..], &["--memory", "300M"]].concat();
+    let mut launcher = solver(dir.path(), &args);
+    let mut launcher = launcher.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let lock = dir.path().join("othello-4x7-derived.parts/part-1-of-2.lock");
+    let worker = loop {
+        match fs::read_to_string(&lock) {
+            Ok(process) if !process.is_empty() => break process,
+            _ => sleep(Duration::from_millis(1)),
         }
-    }
-    assert!(refused >= 12, "{refused}");
+    };
+    let kill = |signal: &str| {
+        assert!(Command::new("kill").args(["-s", signal, &worker]).status().unwrap().success());
+    };
+    kill("STOP");
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    let output = solver(dir.path(), &args).output().unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
+    kill("KILL");
+    let named = format!("part-1-of-2.lock is being written by process {worker}");
+    assert!(!output.status.success() && printed.contains(&named), "{printed}");
 }
 
 /// Processes that gather hang up on strangers who connect.
@@ -417,15 +471,18 @@ fn a_launcher_that_receives_a_signal_leaves_no_process_behind() {
     let wanted = plain("4x5");
     for (signal, number, lines) in [("TERM", 15, 1), ("INT", 2, 1), ("KILL", 9, 0)] {
         let (dir, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let args = |command| [command, "--size", "4x5", "--processes", "3"];
-        for (command, lock) in [("enumerate", "layer-05"), ("value-iterate", "values-19")] {
+        let args = |command| [command, "--size", "4x5", "--processes", "3", "--threads", "1"];
+        for (command, begun) in [
+            ("enumerate", "part-0-of-3.partial/checkpoint.json"),
+            ("value-iterate", "part-0-of-3/solve.partial/state.json"),
+        ] {
             let run_it = solver(dir.path(), &args(command));
             let mut launcher = Command::new("env");
             launcher.arg("--default-signal=INT,TERM").arg(run_it.get_program());
             launcher.args(run_it.get_args()).env("TMPDIR", temporary.path());
             launcher.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
             let mut launcher = launcher.spawn().unwrap();
-            let begun = dir.path().join("othello-4x5-derived.parts/part-0").join(lock);
+            let begun = dir.path().join("othello-4x5-derived.parts").join(begun);
             while !begun.exists() && launcher.try_wait().unwrap().is_none() {
                 sleep(Duration::from_millis(1));
             }
@@ -450,10 +507,11 @@ fn a_launcher_that_receives_a_signal_leaves_no_process_behind() {
 fn workers_end_a_moment_after_their_launcher() {
     let dir = tempfile::tempdir().unwrap();
     // The run would take minutes.
-    let args = ["enumerate", "--size", "4x7", "--processes", "2", "--memory", "300M"];
+    let args = ["enumerate", "--size", "4x7", "--processes", "2", "--threads", "1"];
+    let args = [&args[..], &["--memory", "300M"]].concat();
     let mut launcher = solver(dir.path(), &args);
     let mut launcher = launcher.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = dir.path().join("othello-4x7-derived.parts/part-1/layer-08");
+    let begun = dir.path().join("othello-4x7-derived.parts/part-1-of-2.partial/checkpoint.json");
     while !begun.exists() {
         assert!(launcher.try_wait().unwrap().is_none());
         sleep(Duration::from_millis(5));
@@ -488,6 +546,7 @@ fn little_memory_and_a_stop_between_change_no_byte() {
     let again = Job { plies: None, solves: true, ..job.clone() };
     let solved = yomikiri_cluster::run(&again, fail).unwrap();
     assert_eq!(solved.states, table.manifest().counts.table.states);
-    let whole = gather(&job, std::slice::from_ref(&job.parts), &all.store(), &Silent).unwrap();
+    let parts = Parts::open(std::slice::from_ref(&job.parts), true).unwrap().tables;
+    let whole = gather(&*job.game, &job.plan, &parts, &all.store(), &Silent).unwrap();
     assert_same_files(whole.dir(), table.dir(), "one process and two workers");
 }

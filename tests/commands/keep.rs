@@ -169,7 +169,7 @@ fn a_table_that_is_being_written_is_not_removed() {
     let before = files(tables.root());
     let lock = tables.store().lock(WHOLE).unwrap();
     let ran = tables.run(&["remove", SHORT, WHOLE]);
-    assert!(ran.refused("locked").contains("another process"), "{ran:?}");
+    assert!(ran.refused("locked").contains("is being written by process"), "{ran:?}");
     assert!(files(tables.root()) == before);
     drop(lock);
     tables.ok(&["remove", SHORT, WHOLE]);

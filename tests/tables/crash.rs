@@ -166,7 +166,8 @@ fn a_second_writer_fails_with_advice_to_wait() {
         let lock = tables.store().lock("othello-4x4").unwrap();
         let ran: Ran = tables.run(args);
         let line = ran.refused(&format!("{args:?}"));
-        assert!(line.contains("othello-4x4.lock is being written by another process"), "{line}");
+        let holder = format!("othello-4x4.lock is being written by process {}", std::process::id());
+        assert!(line.contains(&holder) && line.contains("wait for it to end"), "{line}");
         assert!(before == files(tables.root()), "command {i} wrote");
         drop(lock);
         tables.ok(args);

@@ -14,7 +14,7 @@ use timely::dataflow::operators::{Exchange as _, Input, Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
-use super::spool::{Records, SLICES, Spool};
+use super::spool::{Records, Spool};
 use yomikiri::error::Error;
 
 /// Timestamps of a round.
@@ -50,11 +50,6 @@ type Letter = (u64, u64, Message);
 /// Returns the owner among `workers` of a block with this hash.
 pub(super) fn owner(hash: u64, workers: usize) -> u64 {
     (hash >> 32) % workers as u64
-}
-
-/// Returns the slice of a block with this hash.
-pub(super) fn slice(hash: u64) -> u32 {
-    (hash >> 56) as u32 % SLICES
 }
 
 /// Returns the hash of a number: a product whose high bits spread neighbours.

@@ -117,12 +117,33 @@ impl<B: Bits> Work for Count<'_, B> {
     }
 }
 
+/// Appends the keys of places of a block.
+pub(super) struct PlaceKeys<'a, B: Bits, P> {
+    pub rules: &'a Blocks<B>,
+    pub block: u32,
+    pub places: P,
+    pub keys: &'a mut Vec<u64>,
+}
+
+impl<B: Bits, P: Iterator<Item = u32>> Work for PlaceKeys<'_, B, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let PlaceKeys { rules, block, places, keys } = self;
+        let mask = B::mask(block);
+        for place in places {
+            keys.push(rules.key_of(block, &mask, place));
+        }
+    }
+}
+
 /// Finds the successors whose values the states of a block need, and the values of finished games.
 pub(super) struct Trace<'a, B: Bits, F> {
     pub rules: &'a Blocks<B>,
     pub block: &'a Block<B>,
     pub states: &'a mut TaskStates,
-    pub places: &'a [u32],
+    pub keys: &'a [u64],
     /// Row of the first state.
     pub row: u32,
     /// Successors of each placement: place in the high half, row of the predecessor in the low half.
@@ -141,9 +162,9 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
 
     #[inline(always)]
     fn run(self) -> u64 {
-        let Trace { rules, block, states, places, row, lists, leaf, over, passing } = self;
+        let Trace { rules, block, states, keys, row, lists, leaf, over, passing } = self;
         states.movers.clear();
-        states.movers.extend(places.iter().map(|&place| rules.mover(block, place)));
+        states.movers.extend(keys.iter().map(|&key| key as u32 & block.occupied));
         states.begin();
         for (placement, list) in block.placements.iter().zip(lists) {
             let (states, places, _) = states.place(rules, block, placement);
@@ -159,7 +180,7 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
                 passing.push(row + state);
                 moves += 1;
             } else if own == 0 {
-                let score = leaf(rules.key(block, places[state as usize]));
+                let score = leaf(keys[state as usize]);
                 over.push((row + state, Short::of(Prospect::new(score, Some(0)))));
             }
         }

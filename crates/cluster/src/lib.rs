@@ -4,14 +4,14 @@
 //! a worker generates the moves of its own blocks and sends the successors to their owners, packed by target
 //! block and without most duplicates. A layer is a round of the dataflow: once no message of it can be in
 //! flight, every owner has all states of its blocks. Backwards, a worker requests the values of successors
-//! from the owners of the next layer, each once per some millions of moves; owners answer from mapped files.
+//! from the owners of the next layer, each once per some millions of moves.
 //!
-//! Memory is bounded. States received for the next layer are cut into slices by hash; beyond the bound
-//! they lie in a file and are processed a few slices at a time. Before a worker sends more, it waits
+//! Memory is bounded. States received for the next layer are cut into slices of keys; beyond the bound
+//! they lie in a file and are processed a few slices at a time, in the order of their keys. Before a worker sends more, it waits
 //! until little is in flight.
 //!
-//! Every worker writes each layer of its own blocks to a file, synced before the next layer begins, so all of
-//! them resume at the last layer that all have. [`gather`] makes an ordinary table of these files.
+//! Every worker has a [part](yomikiri::enumerate::Part) of the table: a draft with a checkpoint after each layer, so
+//! that all resume at the last layer that all have, then a table, which is solved. [`gather`] joins the parts.
 //!
 //! ```
 //! use yomikiri::enumerate::Plan;
@@ -44,30 +44,24 @@ mod connect;
 mod exchange;
 mod expand;
 mod gather;
-mod in_place;
-mod parts;
 mod spool;
 mod worker;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use gather::gather;
-pub use in_place::{open, table_of};
-pub use parts::parts_dir;
-
 use yomikiri::enumerate::Plan;
-use yomikiri::error::{Error, Kind};
+use yomikiri::error::Error;
 #[cfg(target_arch = "x86_64")]
 use yomikiri::games::othello::blocks::Instructions;
 use yomikiri::games::othello::blocks::Tables;
 use yomikiri::rules::Rules;
-use yomikiri::table::Counts;
+use yomikiri::table::{Counts, Store};
 
-/// Returns the error for a file or directory that cannot be used, for a reason that may have a hint.
-fn in_file(path: &Path, why: impl Into<Error>) -> Error {
-    let what = why.into().map(|why| format!("{}: {why}", path.display()));
-    what.of_kind(Kind::Failure)
+/// Returns the directory of a table's parts.
+pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
+    store.place(table).with_added_extension("parts")
 }
 
 /// Work of a process, and the other processes.
@@ -77,7 +71,7 @@ pub struct Job {
     pub game: Arc<dyn Rules>,
     /// Plan of the enumeration: a whole game, with derived moves.
     pub plan: Plan,
-    /// Directory of the workers' files.
+    /// Directory of the workers' parts.
     pub parts: PathBuf,
     /// `true` to find the values of enumerated states, `false` to enumerate.
     pub solves: bool,

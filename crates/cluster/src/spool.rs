@@ -8,20 +8,21 @@ use std::path::{Path, PathBuf};
 use yomikiri::error::{Error, Kind};
 use yomikiri::output::failure;
 
-/// Number of slices, by hash, of the received records; a slice must fit in memory.
-pub(super) const SLICES: u32 = 256;
+/// Number of slices of the received records, by their first word; a slice must fit in memory.
+pub(super) const SLICES: u32 = 1 << 12;
 
-/// Returns the length in words and the slice of the first record; `None` if the words are invalid.
-pub(super) type First = fn(&[u32]) -> Option<(usize, u32)>;
+/// Returns the length in words of the first record; `None` if the words are invalid.
+pub(super) type First = fn(&[u32]) -> Option<usize>;
 
 /// Joins duplicates in the records of a slice; `None` if the words are invalid.
 pub(super) type Join = fn(&[u32]) -> Option<Vec<u32>>;
 
-/// Functions that read and join records.
+/// Functions that read and join records, and number of low bits of the first word that do not determine the slice.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
     pub first: First,
     pub join: Join,
+    pub shift: u32,
 }
 
 /// Records of a slice.
@@ -62,9 +63,11 @@ impl Spool {
 
     /// Adds records.
     pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), Error> {
-        while let Some((length, slice)) = (self.records.first)(words) {
+        while let Some(length) = (self.records.first)(words) {
             let (record, rest) = words.split_at_checked(length).ok_or_else(protocol_error)?;
-            let slice = self.slices.get_mut(slice as usize).ok_or_else(protocol_error)?;
+            let number = record.first().map(|word| word >> self.records.shift);
+            let slice = number.and_then(|number| self.slices.get_mut(number as usize));
+            let slice = slice.ok_or_else(protocol_error)?;
             slice.words.extend_from_slice(record);
             self.held += length;
             words = rest;
@@ -195,9 +198,8 @@ pub(super) fn protocol_error() -> Error {
 mod tests {
     use super::*;
 
-    fn first(words: &[u32]) -> Option<(usize, u32)> {
-        let [slice, length, ..] = *words else { return None };
-        Some((length as usize, slice))
+    fn first(words: &[u32]) -> Option<usize> {
+        words.get(1).map(|&length| length as usize)
     }
 
     /// Keeps each record once.
@@ -207,7 +209,7 @@ mod tests {
         Some(distinct.into_iter().flatten().copied().collect())
     }
 
-    const RECORDS: Records = Records { first, join };
+    const RECORDS: Records = Records { first, join, shift: 0 };
 
     #[test]
     fn what_comes_again_and_again_is_joined_in_the_file() {

@@ -1,4 +1,4 @@
-//! Sorted keys of rows: mapped, in compressed blocks or held elsewhere; and the search for a key among them.
+//! Sorted keys of rows: mapped or in compressed blocks; and the search for a key among them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::code::{self, Code, Coding};
 use super::stored_key::{StoredKey, WideKey};
 use crate::error::Error;
 use crate::parallel;
-use crate::rules::{Orientations, Rules};
+use crate::rules::Rules;
 use crate::table::{Array, BLOCK, Packed, Table};
 
 /// Keys of a table, of one or two words each.
@@ -19,23 +19,6 @@ pub enum Keys {
     Wide(Array<WideKey>),
     /// Keys in compressed blocks.
     Packed(PackedKeys),
-    /// Keys outside the files of a table.
-    Elsewhere(Box<dyn KeysElsewhere>),
-}
-
-/// Keys outside the files of a table. Damage is recorded.
-pub trait KeysElsewhere: Send + Sync {
-    /// Returns the key of a row.
-    fn key(&self, row: usize) -> Option<u128>;
-
-    /// Returns the row of a key.
-    fn find(&self, key: u128) -> Option<usize>;
-
-    /// Returns the orientations in which a row is reachable.
-    fn orientations(&self, row: usize) -> Option<Orientations>;
-
-    /// Checks all stored data.
-    fn check(&self) -> Result<(), Error>;
 }
 
 impl Keys {
@@ -64,7 +47,7 @@ impl Keys {
         match self {
             Keys::Narrow(array) => bytemuck::cast_slice(&array[rows]),
             Keys::Wide(array) => bytemuck::cast_slice(&array[rows]),
-            Keys::Packed(_) | Keys::Elsewhere(_) => &[],
+            Keys::Packed(_) => &[],
         }
     }
 
@@ -75,7 +58,6 @@ impl Keys {
             Keys::Narrow(array) => array.get(row).map(|key| key.widen()),
             Keys::Wide(array) => array.get(row).map(|key| key.widen()),
             Keys::Packed(keys) => keys.get(row, &mut None),
-            Keys::Elsewhere(keys) => keys.key(row),
         }
     }
 
@@ -95,7 +77,6 @@ impl Keys {
             Keys::Narrow(array) => search(array, rows, u64::narrow(key)?),
             Keys::Wide(array) => search(array, rows, WideKey::narrow(key)?),
             Keys::Packed(keys) => keys.find(rows, keys.coding.code(key)),
-            Keys::Elsewhere(keys) => keys.find(key),
         }
     }
 
@@ -105,7 +86,7 @@ impl Keys {
         match self {
             Keys::Narrow(array) => Some(BucketIndex::new(&array[rows], width)),
             Keys::Wide(array) => Some(BucketIndex::new(&array[rows], width)),
-            Keys::Packed(_) | Keys::Elsewhere(_) => None,
+            Keys::Packed(_) => None,
         }
     }
 
@@ -134,7 +115,7 @@ impl Keys {
         match self {
             Keys::Narrow(keys) => keys.drop_page_cache(rows),
             Keys::Wide(keys) => keys.drop_page_cache(rows),
-            Keys::Packed(_) | Keys::Elsewhere(_) => {}
+            Keys::Packed(_) => {}
         }
     }
 
@@ -146,7 +127,6 @@ impl Keys {
                 let blocks = keys.firsts.len();
                 parallel::try_map(blocks, &|block| keys.block(block).map(drop)).map(drop)
             }
-            Keys::Elsewhere(keys) => keys.check(),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use keys::BucketIndex;
 #[doc(hidden)]
-pub use keys::{Keys, KeysElsewhere};
+pub use keys::Keys;
 #[doc(hidden)]
 pub use pack::{check_packable, is_packed_of, pack};
 #[doc(hidden)]
@@ -178,20 +178,6 @@ impl Rows {
             true => Ok(graph),
             false => Err(table.damaged_manifest(UNFIT)),
         }
-    }
-
-    /// Returns the graph of a table over keys outside its files; `first_layer` is the number of the first layer.
-    pub fn elsewhere(
-        table: &Table,
-        keys: Box<dyn KeysElsewhere>,
-        layer_offsets: Vec<u64>,
-        first_layer: u32,
-    ) -> Rows {
-        let states = layer_offsets.last().map_or(0, |&states| states as usize);
-        let rows = RowIndex::Keys(Keys::Elsewhere(keys));
-        let (orientations, stored) = (None, None);
-        let (counts, damage) = (table.manifest().counts, table.damage().clone());
-        Rows { rows, orientations, stored, states, layer_offsets, first_layer, counts, damage }
     }
 
     /// Checks that the arrays' lengths fit each other, so that rows and layers can be used as indices.
@@ -553,13 +539,9 @@ impl Rows {
 
     /// Returns the orientations in which a row is reachable; `None` if the table does not record them.
     pub fn orientations(&self, row: usize) -> Option<Orientations> {
-        match (&self.orientations, &self.rows) {
-            (Some(OrientationSets::Mapped(sets)), _) => Some(Orientations(sets.get(row))),
-            (Some(OrientationSets::Packed(sets)), _) => {
-                Some(Orientations(sets.get(row).unwrap_or_default()))
-            }
-            (None, RowIndex::Keys(Keys::Elsewhere(keys))) => keys.orientations(row),
-            (None, _) => None,
+        match self.orientations.as_ref()? {
+            OrientationSets::Mapped(sets) => Some(Orientations(sets.get(row))),
+            OrientationSets::Packed(sets) => Some(Orientations(sets.get(row).unwrap_or_default())),
         }
     }
 

@@ -1,55 +1,58 @@
 //! Values of a worker's own blocks, layer by layer from the end.
 //!
 //! Moves are generated chunk by chunk. The values of their successors are requested from the owners,
-//! each once per some millions of moves; owners answer from mapped files of the next layer's values.
-
-use std::collections::BTreeMap;
+//! each once per some millions of moves.
 
 use rustc_hash::FxHashMap;
 
 use super::Works;
 use crate::Done;
-use crate::exchange::{Exchange, Message, hash, owner, slice};
-use crate::expand::{TOGETHER, Trace};
-use crate::parts::{Chunks, Extent, PartKind};
+use crate::exchange::{Exchange, Message, hash, owner};
+use crate::expand::{PlaceKeys, TOGETHER, Trace};
 use crate::spool::protocol_error;
-use yomikiri::enumerate::TaskStates;
-use yomikiri::error::{Error, Kind};
-use yomikiri::games::othello::blocks::Bits;
+use yomikiri::enumerate::{Part, TaskStates};
+use yomikiri::error::Error;
+use yomikiri::games::othello::blocks::{Bits, Blocks};
 use yomikiri::rules::{Empties, Score};
+use yomikiri::solve::PartValues;
 use yomikiri::solve::value::{Short, SweepOrder};
-use yomikiri::table::Counts;
+use yomikiri::table::rows::{Keys, Rows};
+use yomikiri::table::{BESIDE, Memory};
 
 /// Most places of a request.
 const QUESTION: usize = 1 << 14;
 
-/// States of a layer with their values.
-struct KnownLayer {
-    layer: Chunks,
-    values: Chunks,
+/// States of a worker's part with the values found so far.
+struct Known<'a, B: Bits> {
+    rules: &'a Blocks<B>,
+    squares: u32,
+    rows: &'a Rows,
+    keys: &'a [u64],
+    values: PartValues,
 }
 
-impl KnownLayer {
+impl<B: Bits> Known<'_, B> {
     /// Appends the values of some places of a block; places ascend. `None` if one is missing.
     fn look_up(&self, block: u32, places: &[u32], values: &mut Vec<i16>) -> Option<()> {
-        let slice = slice(hash(block.into()));
-        let number = self.layer.extents().partition_point(|chunk| chunk.slices <= slice);
-        let (own, theirs) = (self.layer.extents().get(number)?, self.values.extents().get(number)?);
-        let piece = self.layer.piece(own).ok()?;
-        let rows = piece.find(block)?;
-        let known = piece.places.get(rows.clone())?;
-        let worth = self.values.numbers::<i16>(theirs).ok()?.get(rows)?;
-        let mut from = 0;
-        for place in places {
+        let rows = self.rows.layer(block.count_ones());
+        let mut wanted = Vec::with_capacity(places.len());
+        let places = places.iter().copied();
+        B::run(PlaceKeys { rules: self.rules, block, places, keys: &mut wanted });
+        let mut from = rows.start;
+        let first = u64::from(block) << self.squares;
+        from += self.keys[rows.clone()].partition_point(|&key| key < first);
+        let known = &self.keys[..rows.end];
+        for key in wanted {
             // Both ascend and the next is near: a galloping search.
             let mut step = 1;
-            while known.get(from + step).is_some_and(|next| next <= place) {
+            while known.get(from + step).is_some_and(|next| *next <= key) {
                 from += step;
                 step *= 2;
             }
             let end = known.len().min(from + step);
-            from += known[from..end].partition_point(|known| known < place);
-            values.push(*worth.get(from).filter(|_| known.get(from) == Some(place))?);
+            from += known.get(from..end)?.partition_point(|known| *known < key);
+            known.get(from).filter(|known| **known == key)?;
+            values.push(self.values.get(from)?.number());
         }
         Some(())
     }
@@ -83,64 +86,62 @@ impl Open {
     }
 }
 
+/// Least rows whose values are found together.
+const ROWS: usize = 1 << 16;
+
 /// Finds the values of own blocks.
 pub(super) fn backwards<B: Bits>(
     works: &Works<'_, B>,
     exchange: &mut Exchange<'_>,
+    part: Part,
 ) -> Result<Done, Error> {
-    let (part, layers) = (&works.part, works.layers.clone());
-    let all = layers.end - layers.start;
-    let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
-    if let Some(own) = &mut own {
-        for number in layers.clone().rev() {
-            let Some(layer) = part.read(PartKind::Layer, number)? else { break };
-            if part.values_of(&layer)?.is_none() {
-                break;
-            }
-            *own += 1;
-        }
-    }
-    let common = exchange.compare(&works.asked, own)?.ok_or_else(|| {
+    let (game, rules) = (&*works.job.game, &works.rules);
+    let incomplete = || {
         Error::new(
             "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
         )
-    })?;
-    let missing = || Error::from("a layer was removed during the work").of_kind(Kind::Failure);
-    let known = |number: u32| -> Result<KnownLayer, Error> {
-        let layer = part.read(PartKind::Layer, number)?.ok_or_else(missing)?;
-        let values = part.values_of(&layer)?.ok_or_else(missing)?;
-        layer.check()?;
-        values.check()?;
-        Ok(KnownLayer { layer, values })
     };
-    let mut later = BTreeMap::new();
-    let end = layers.end - common;
-    if common > 0 {
-        later.insert(end, known(end)?);
-    }
-    let mut done = Done::default();
-    for number in (layers.start..end).rev() {
-        let layer = part.read(PartKind::Layer, number)?.ok_or_else(missing)?;
-        layer.check()?;
-        let mut file = part.write(PartKind::Values, number)?;
-        for chunk in layer.extents() {
-            let values = settle(works, exchange, (&layer, chunk), &later, &mut done)?;
-            file.chunk(chunk.slices, (0, values.len()), &[bytemuck::cast_slice(&values)])?;
+    let Part::Table(mut table) = part else {
+        exchange.compare(&works.asked, None)?;
+        return Err(incomplete());
+    };
+    let rows = Rows::open_checked(game, &table)?;
+    let Keys::Narrow(keys) = rows.keys() else { return Err(table.damaged_manifest("no keys")) };
+    let share = works.job.memory.map(|memory| memory / (4 * works.job.workers as u64) + BESIDE);
+    let values = PartValues::open(game, &table, &Memory::new(share, table.dir()))?;
+    let (height, width) = game.shape();
+    let squares = (height * width) as u32;
+    let mut known = Known { rules, squares, rows: &rows, keys, values };
+    let own = rows.layers().rev().take_while(|rows| rows.start >= known.values.first()).count();
+    let common = exchange.compare(&works.asked, Some(own as u32))?.ok_or_else(incomplete)?;
+    let (mut done, layers) = (Done::default(), works.layers.clone());
+    let most = works.limits.group.max(ROWS);
+    for number in (layers.start..layers.end - common).rev() {
+        let mut layer = rows.layer(number);
+        let first = layer.start;
+        let is_new = first < known.values.first();
+        while is_new && !layer.is_empty() {
+            let last = layer.end.min(layer.start + most) - 1;
+            let block = rules.occupied(keys[last]);
+            let more = keys[last..layer.end].partition_point(|&key| rules.occupied(key) == block);
+            let chunk = layer.start..last + more;
+            let values = settle(works, exchange, &keys[chunk.clone()], &known, &mut done)?;
+            known.values.set(chunk.start, &values);
             done.states += values.len() as u64;
+            layer.start = chunk.end;
         }
-        file.finish(part, Counts::default())?;
-        // From here on others may request it.
-        later.insert(number, known(number)?);
-        tracing::info!(layer = number, states = layer.rows(), "values of own blocks complete");
-        exchange.end_round(&mut |exchange| serve(exchange, &later))?;
-        later.remove(&(number + 1));
+        // From here on others may request them.
+        known.values.save(first)?;
+        tracing::info!(layer = number, "values of own blocks complete");
+        exchange.end_round(&mut |exchange| serve(exchange, &known))?;
     }
+    known.values.install(game, &mut table)?;
     Ok(done)
 }
 
 /// Answers the requests received.
-fn serve(exchange: &mut Exchange<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), Error> {
+fn serve<B: Bits>(exchange: &mut Exchange<'_>, known: &Known<'_, B>) -> Result<(), Error> {
     loop {
         let asked = exchange.inbox().asks.pop_front();
         let Some((worker, number, words)) = asked else { return Ok(()) };
@@ -148,48 +149,44 @@ fn serve(exchange: &mut Exchange<'_>, later: &BTreeMap<u32, KnownLayer>) -> Resu
         while let [block, count, more @ ..] = rest {
             let (places, after) =
                 more.split_at_checked(*count as usize).ok_or_else(protocol_error)?;
-            let known = later.get(&block.count_ones());
-            known.and_then(|known| known.look_up(*block, places, &mut values)).ok_or_else(
-                || {
-                    Error::new(
-                        "a move leads out of the enumerated states",
-                        "remove the parts and start again",
-                    )
-                },
-            )?;
+            known.look_up(*block, places, &mut values).ok_or_else(|| {
+                Error::new(
+                    "a move leads out of the enumerated states",
+                    "remove the parts and start again",
+                )
+            })?;
             rest = after;
         }
         exchange.send(worker as u64, Message::Answer { number, values });
     }
 }
 
-/// Finds the values of a chunk.
+/// Finds the values of some keys, all of the blocks in which they lie.
 fn settle<B: Bits>(
     works: &Works<'_, B>,
     exchange: &mut Exchange<'_>,
-    (layer, chunk): (&Chunks, &Extent),
-    later: &BTreeMap<u32, KnownLayer>,
+    keys: &[u64],
+    known: &Known<'_, B>,
     done: &mut Done,
-) -> Result<Vec<i16>, Error> {
+) -> Result<Vec<Short>, Error> {
     let (rules, game) = (&works.rules, &works.job.game);
-    let piece = layer.piece(chunk)?;
-    let mut open = Open { best: vec![Short::HIGHEST; piece.places.len()], ..Open::default() };
+    let mut open = Open { best: vec![Short::HIGHEST; keys.len()], ..Open::default() };
     let (mut over, mut passing, mut states) = (Vec::new(), Vec::new(), TaskStates::default());
     let mut reached: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
-    let mut kept = 0;
+    let (mut kept, mut row) = (0, 0);
     let leaf = |key: u64| {
         let state = game.state(key.into());
         state.map_or(Score(0), |state| game.score(&state, Empties::Uncounted))
     };
-    for (occupied, rows) in piece.ranges() {
-        let block = &rules.block(occupied);
+    for of_block in keys.chunk_by(|&a, &b| rules.occupied(a) == rules.occupied(b)) {
+        let block = &rules.block(rules.occupied(of_block[0]));
         let mut lists = vec![Vec::new(); block.placements.len()];
-        let own = piece.places.get(rows.clone()).ok_or_else(|| layer.damaged())?;
-        for (places, row) in own.chunks(TOGETHER).zip((rows.start as u32..).step_by(TOGETHER)) {
+        for keys in of_block.chunks(TOGETHER) {
             let (states, lists) = (&mut states, &mut lists[..]);
             let (over, passing) = (&mut over, &mut passing);
             done.moves +=
-                B::run(Trace { rules, block, states, places, row, lists, leaf, over, passing });
+                B::run(Trace { rules, block, states, keys, row, lists, leaf, over, passing });
+            row += keys.len() as u32;
             for (placement, list) in block.placements.iter().zip(lists) {
                 if !list.is_empty() {
                     kept += list.len();
@@ -199,13 +196,13 @@ fn settle<B: Bits>(
             if kept > works.limits.kept {
                 ask(exchange, &mut reached, &mut open);
                 // One share is in flight while the next is generated.
-                wait(exchange, later, &mut open, kept)?;
+                wait(exchange, known, &mut open, kept)?;
                 kept = 0;
             }
         }
     }
     ask(exchange, &mut reached, &mut open);
-    wait(exchange, later, &mut open, 0)?;
+    wait(exchange, known, &mut open, 0)?;
     let mut values = open.best;
     values
         .iter_mut()
@@ -215,26 +212,48 @@ fn settle<B: Bits>(
         values[row as usize] = value;
     }
     // A pass leads to a state of the same block that has moves.
-    let mut blocks = piece.ranges().peekable();
-    for row in passing {
-        while blocks.next_if(|block| block.1.end <= row as usize).is_some() {}
-        let other = blocks.peek().and_then(|(occupied, rows)| {
-            let places = &piece.places[rows.clone()];
-            let block = rules.block(*occupied);
-            let mover = rules.mover(&block, piece.places[row as usize]);
-            let other = places.binary_search(&rules.swapped(&block, mover).0).ok()?;
-            Some(rows.start + other)
-        });
-        values[row as usize] = values[other.ok_or_else(|| layer.damaged())?].before();
+    let occupied = |row: u32| rules.occupied(keys[row as usize]);
+    for of_block in passing.chunk_by(|&a, &b| occupied(a) == occupied(b)) {
+        let block = rules.block(occupied(of_block[0]));
+        for &row in of_block {
+            let mover = keys[row as usize] as u32 & block.occupied;
+            let after = rules.key(&block, rules.swapped(&block, mover).0);
+            let other = keys.binary_search(&after).map_err(|_| protocol_error())?;
+            values[row as usize] = values[other].before();
+        }
     }
-    Ok(values.into_iter().map(Short::number).collect())
+    Ok(values)
+}
+
+/// Sorts pairs by their high halves, of which `bits` are significant: by their digits, which takes a third of the time of
+/// comparing where there are many.
+fn sort_by_place(pairs: &mut Vec<u64>, bits: u32, spare: &mut Vec<u64>) {
+    if pairs.len() < 1 << 8 {
+        return pairs.sort_unstable();
+    }
+    spare.resize(pairs.len(), 0);
+    for shift in (32..32 + bits).step_by(8) {
+        let mut ends = [0usize; 256];
+        pairs.iter().for_each(|pair| ends[(pair >> shift) as usize & 255] += 1);
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        for &pair in pairs.iter() {
+            let at = &mut ends[(pair >> shift) as usize & 255];
+            spare[*at] = pair;
+            *at += 1;
+        }
+        std::mem::swap(pairs, spare);
+    }
 }
 
 /// Requests the values of some successors from their owners.
 fn ask(exchange: &mut Exchange<'_>, reached: &mut FxHashMap<u32, Vec<u64>>, open: &mut Open) {
     let mut letters = vec![(Vec::new(), Vec::new(), 0); exchange.workers()];
+    let mut spare = Vec::new();
     for (block, mut pairs) in reached.drain() {
-        pairs.sort_unstable();
+        sort_by_place(&mut pairs, block.count_ones(), &mut spare);
         let to = owner(hash(block.into()), exchange.workers());
         let letter = &mut letters[to as usize];
         let mut pairs = &pairs[..];
@@ -285,14 +304,14 @@ fn question(
 }
 
 /// Answers others, and waits until at most `moves` moves wait for answers.
-fn wait(
+fn wait<B: Bits>(
     exchange: &mut Exchange<'_>,
-    later: &BTreeMap<u32, KnownLayer>,
+    known: &Known<'_, B>,
     open: &mut Open,
     moves: usize,
 ) -> Result<(), Error> {
     loop {
-        serve(exchange, later)?;
+        serve(exchange, known)?;
         let answers = std::mem::take(&mut exchange.inbox().answers);
         answers.into_iter().try_for_each(|answer| open.take(answer))?;
         if open.moves <= moves {

@@ -3,21 +3,22 @@
 mod backwards;
 
 use std::ops::Range;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use timely::worker::Worker;
 
-use crate::exchange::{Exchange, Keeping, Message, hash, owner, slice};
-use crate::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
-use crate::parts::{Part, PartKind};
-use crate::spool::{Records, Spool, protocol_error};
+use crate::exchange::{Exchange, Keeping, Message, hash, owner};
+use crate::expand::{Count, Expand, PlaceKeys, Sets, TOGETHER, join, of_pair, pair};
+use crate::spool::{Records, SLICES, Spool, protocol_error};
 use crate::{Done, Job};
 use backwards::backwards;
-use yomikiri::enumerate::TaskStates;
-use yomikiri::error::Error;
+use yomikiri::enumerate::{Part, TaskStates, part_name};
+use yomikiri::error::{Error, Kind};
 use yomikiri::games::othello::blocks::{Bits, Blocks};
 use yomikiri::rules::Group;
-use yomikiri::table::Counts;
+use yomikiri::table::{Counts, Lock, Store};
 
 /// Approximate words of a message.
 pub(super) const MESSAGE: usize = 1 << 15;
@@ -57,7 +58,7 @@ pub(super) struct Works<'a, B: Bits> {
     pub job: &'a Job,
     pub rules: Blocks<B>,
     pub group: &'a Group,
-    pub part: Part,
+    pub records: Records,
     pub limits: Limits,
     /// Layers of the game, from that of the roots.
     pub layers: Range<u32>,
@@ -65,19 +66,34 @@ pub(super) struct Works<'a, B: Bits> {
     pub asked: String,
 }
 
+/// Time that a process may take to end after its launcher has ended.
+const ENDING: Duration = Duration::from_secs(2);
+
+/// Locks a part against other processes. Waits a little for a process that is just ending.
+fn lock(store: &Store, name: &str) -> Result<Lock, Error> {
+    let until = Instant::now() + ENDING;
+    loop {
+        match store.lock(name) {
+            Err(error) if error.kind() == Kind::Busy && Instant::now() < until => {
+                sleep(ENDING / 100);
+            }
+            taken => return taken,
+        }
+    }
+}
+
 /// Returns the job in words, which all processes must have alike.
-pub(super) fn asked(job: &Job, peers: usize) -> String {
+fn asked(job: &Job, peers: usize) -> String {
     let (version, identity) = (env!("CARGO_PKG_VERSION"), job.plan.identity(&*job.game));
     let identity = serde_json::to_string(&identity).expect("plain data");
     format!("version {version}, {peers} workers, {identity}")
 }
 
-/// Returns the length in words and the slice of the first record. A record is a block, the number of
-/// pairs, their places, then their orientations, two per word.
-fn first(words: &[u32]) -> Option<(usize, u32)> {
-    let &[block, count, ..] = words else { return None };
-    let count = count as usize;
-    Some((2 + count + count.div_ceil(2), slice(hash(block.into()))))
+/// Returns the length in words of the first record. A record is a block, the number of pairs, their places,
+/// then their orientations, two per word.
+fn first(words: &[u32]) -> Option<usize> {
+    let count = *words.get(1)? as usize;
+    Some(2 + count + count.div_ceil(2))
 }
 
 /// Appends a record of one block.
@@ -121,10 +137,8 @@ fn join_records(words: &[u32]) -> Option<Vec<u32>> {
     Some(joined)
 }
 
-const RECORDS: Records = Records { first, join: join_records };
-
 /// Returns the block and the pair of each root.
-pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
+fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
     let roots = job.plan.roots.iter().filter_map(|root| {
         let (block, place, ties) = rules.place_of(job.game.squares(&root.state)?);
         Some((block, pair(place, job.game.group().root_orientations(root.side, ties).0)))
@@ -135,23 +149,27 @@ pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
 /// Does a worker's part of a job.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Error> {
     let rules = Blocks::<B>::new(&*job.game);
-    let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
-    let _lock = part.lock()?;
-    let limits = Limits::of(job.memory, job.workers);
-    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), records: RECORDS };
-    let asked = asked(job, worker.peers());
-    let mut exchange = Exchange::new(worker, keeping);
+    let (number, store) = ([worker.index(), worker.peers()], Store::at(&job.parts));
+    let name = part_name(number);
+    let _lock = lock(&store, &name)?;
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
     let roots = roots(job, &rules);
     let begin = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
     let layers = begin..squares + 1;
+    let part = Part::open(&*job.game, &job.plan, &store.place(&name), number, begin)?;
+    let limits = Limits::of(job.memory, job.workers);
+    // Slices are ranges of the blocks' highest bits.
+    let shift = squares.saturating_sub(SLICES.ilog2());
+    let records = Records { first, join: join_records, shift };
+    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), records };
     let what = if job.solves { "values" } else { "states" };
-    let asked = format!("{what} of {asked}");
-    let works = Works { job, rules, group: job.game.group(), part, limits, layers, asked };
+    let asked = format!("{what} of {}", asked(job, worker.peers()));
+    let mut exchange = Exchange::new(worker, keeping);
+    let works = Works { job, rules, group: job.game.group(), records, limits, layers, asked };
     let done = match job.solves {
-        false => works.forwards(&mut exchange, &roots),
-        true => backwards(&works, &mut exchange),
+        false => works.forwards(&mut exchange, part, &roots),
+        true => backwards(&works, &mut exchange, part),
     }?;
     Ok(Done { sent: exchange.sent, ..done })
 }
@@ -161,46 +179,47 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Erro
 struct Reached {
     blocks: FxHashMap<u32, Vec<u64>>,
     count: usize,
-    /// `true` in the last layer, from which nothing is sent.
-    is_last: bool,
 }
 
 impl<B: Bits> Works<'_, B> {
     /// Enumerates own blocks, layer by layer.
-    fn forwards(&self, exchange: &mut Exchange<'_>, roots: &[(u32, u64)]) -> Result<Done, Error> {
+    fn forwards(
+        &self,
+        exchange: &mut Exchange<'_>,
+        mut part: Part,
+        roots: &[(u32, u64)],
+    ) -> Result<Done, Error> {
         let Range { start, end } = self.layers;
-        let own = self.part.layers_from(start, end)?;
-        let common = exchange.compare(&self.asked, Some(own))?.unwrap_or(0);
+        let common = exchange.compare(&self.asked, Some(part.layers()))?.unwrap_or(0);
         let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
         let mut done = Done::default();
         // The last layer that all have is expanded again for its successors.
         let mut number = start + common.saturating_sub(1);
-        if number >= end {
-            return Ok(done);
-        }
-        let mut reached = Reached { is_last: number + 1 == end, ..Reached::default() };
-        let counts = match common {
-            0 => {
-                let mut spool = Spool::new(usize::MAX, RECORDS, &self.job.parts);
-                for &(block, pair) in roots {
-                    if owner(hash(block.into()), exchange.workers()) == exchange.own() as u64 {
-                        let mut words = Vec::new();
-                        encode(&mut words, block, &[pair]);
-                        spool.take(&words)?;
-                    }
-                }
-                self.make_layer(exchange, number, spool, &mut reached)?
+        let mut spool = Spool::new(usize::MAX, self.records, &self.job.parts);
+        for &(block, pair) in roots {
+            if owner(hash(block.into()), exchange.workers()) == exchange.own() as u64 {
+                let mut words = Vec::new();
+                encode(&mut words, block, &[pair]);
+                spool.take(&words)?;
             }
-            _ => self.again(exchange, number, &mut reached)?,
-        };
-        done.add(&counts);
-        while !reached.is_last {
-            self.send(exchange, &mut reached);
-            exchange.end_round(&mut |_| Ok(()))?;
+        }
+        let mut reached = Reached::default();
+        while number < end {
+            done.add(&match number - start < part.layers() {
+                true => self.again(exchange, number, &mut part, &mut reached)?,
+                false => self.make_layer(exchange, number, spool, &mut part, &mut reached)?,
+            });
             number += 1;
-            reached.is_last = number + 1 == end;
-            let spool = exchange.spool();
-            done.add(&self.make_layer(exchange, number, spool, &mut reached)?);
+            if number < end {
+                self.send(exchange, &mut reached);
+                exchange.end_round(&mut |_| Ok(()))?;
+            }
+            spool = exchange.spool();
+        }
+        if let Part::Draft(draft) = part
+            && number == self.layers.end
+        {
+            draft.commit(&*self.job.game, &self.job.plan)?;
         }
         Ok(done)
     }
@@ -211,35 +230,31 @@ impl<B: Bits> Works<'_, B> {
         exchange: &mut Exchange<'_>,
         number: u32,
         mut spool: Spool,
+        part: &mut Part,
         reached: &mut Reached,
     ) -> Result<Counts, Error> {
-        let (mut file, mut counts) = (self.part.write(PartKind::Layer, number)?, Counts::default());
+        let mut counts = Counts::default();
+        let Part::Draft(part) = part else { return Ok(counts) };
         for slices in spool.groups(self.limits.group) {
-            let last = slices.end;
             let mut found: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
             let mut whole = Some(());
             spool.give(slices, &mut |words| whole = whole.and(by_block(words, &mut found)))?;
             whole.ok_or_else(protocol_error)?;
             let mut found: Vec<(u32, Vec<u64>)> = found.into_iter().collect();
             found.sort_unstable_by_key(|block| block.0);
-            let (mut blocks, mut places, mut all) = (Vec::new(), Vec::new(), Vec::new());
-            for (occupied, mut pairs) in found {
+            let (mut keys, mut all) = (Vec::new(), Vec::new());
+            for (block, mut pairs) in found {
                 join(&mut pairs);
                 let sets = pairs.drain(..).map(of_pair).collect();
                 drop(pairs);
-                let sets = self.expand(exchange, occupied, sets, reached, &mut counts)?;
-                places.extend(sets.iter().map(|set| set.0));
+                let sets = self.expand(exchange, block, sets, reached, &mut counts)?;
+                let (rules, places) = (&self.rules, sets.iter().map(|set| set.0));
+                B::run(PlaceKeys { rules, block, places, keys: &mut keys });
                 all.extend(sets.iter().map(|set| set.1));
-                blocks.push([occupied, places.len() as u32]);
             }
-            let arrays: [&[u8]; 3] = [
-                bytemuck::cast_slice(&blocks),
-                bytemuck::cast_slice(&places),
-                bytemuck::cast_slice(&all),
-            ];
-            file.chunk(last, (blocks.len(), places.len()), &arrays)?;
+            part.append(&keys, &all)?;
         }
-        file.finish(&self.part, counts)?;
+        part.end_layer(counts)?;
         tracing::info!(
             layer = number,
             states = counts.table.states,
@@ -248,24 +263,29 @@ impl<B: Bits> Works<'_, B> {
         Ok(counts)
     }
 
-    /// Expands a layer that is already in a file.
+    /// Expands a layer that the part has.
     fn again(
         &self,
         exchange: &mut Exchange<'_>,
         number: u32,
+        part: &mut Part,
         reached: &mut Reached,
     ) -> Result<Counts, Error> {
         let mut counts = Counts::default();
-        let Some(layer) = self.part.read(PartKind::Layer, number)? else { return Ok(counts) };
-        layer.check()?;
-        for chunk in layer.extents() {
-            let piece = layer.piece(chunk)?;
-            for (occupied, rows) in piece.ranges() {
-                let both = piece.places.get(rows.clone()).zip(piece.sets.get(rows));
-                let (places, sets) = both.ok_or_else(|| layer.damaged())?;
-                let sets = places.iter().copied().zip(sets.iter().copied()).collect();
-                self.expand(exchange, occupied, sets, reached, &mut counts)?;
-            }
+        let (layer, mut at) = (part.layer(number)?, 0);
+        let of_blocks = |a: &u64, b: &u64| self.rules.occupied(*a) == self.rules.occupied(*b);
+        for keys in layer.keys().chunk_by(of_blocks) {
+            let sets = (at..)
+                .zip(keys)
+                .map(|(at, &key)| (self.rules.of_key(key).1, layer.orientations(at)));
+            self.expand(
+                exchange,
+                self.rules.occupied(keys[0]),
+                sets.collect(),
+                reached,
+                &mut counts,
+            )?;
+            at += keys.len();
         }
         Ok(counts)
     }

@@ -19,12 +19,12 @@ use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
 use super::sizes::Memory;
-use yomikiri::enumerate::Plan;
+use yomikiri::enumerate::{Parts, Plan};
 use yomikiri::error::{Error, Kind};
 use yomikiri::input;
-use yomikiri::oracle::SolvedTable;
+use yomikiri::oracle::PartTables;
 use yomikiri::rules::Rules;
-use yomikiri_cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
+use yomikiri_cluster::{Job, check, gather, parts_dir, run as run_job};
 use yomikiri_measure::render::number::{bytes, thousands};
 use yomikiri_measure::render::sanitise::shown;
 
@@ -104,11 +104,8 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> Result<(), Erro
         let game = context.games.meant(&word.to_string_lossy())?;
         *word = parts_dir(&context.store, &whole(&*game).table_name(&*game));
     }
-    let stands_for = table_of(&parts)?;
-    let game = context.games.named(&stands_for.manifest().identity.game)?;
-    let plan = Plan::of(&*game, &stands_for)?;
-    let job = Job { plan, ..job(game, false, None, context) };
-    let table = gather(&job, &parts, &context.store, &context.bars)?;
+    let (game, parts) = found(&parts, false, context)?;
+    let table = gather(&*game, &whole(&*game), &parts.tables, &context.store, &context.bars)?;
     // The last step of an enumeration.
     context.store.set_latest(&table.name())?;
     let output = Gathered {
@@ -124,11 +121,25 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> Result<(), Erro
 }
 
 /// Opens what several processes have written, in place.
-pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> Result<SolvedTable, Error> {
-    let table = table_of(parts)?;
-    let game = context.games.named(&table.manifest().identity.game)?;
-    let (rows, values) = open(&*game, &table, parts)?;
-    Ok(SolvedTable::elsewhere(game, table, rows, values))
+pub(super) fn in_place(dirs: &[PathBuf], context: &mut Context) -> Result<PartTables, Error> {
+    let (game, parts) = found(dirs, true, context)?;
+    PartTables::open(&game, parts)
+}
+
+/// Returns the parts in some directories, and their game. Names those of other runs.
+fn found(
+    dirs: &[PathBuf],
+    solved: bool,
+    context: &mut Context,
+) -> Result<(Arc<dyn Rules>, Parts), Error> {
+    let parts = Parts::open(dirs, solved)?;
+    for names in &parts.others {
+        let dir = dirs[0].display();
+        context.remark(format!(
+            "{names} are of another run and not read; remove them: solver remove {dir}/{names}"
+        ));
+    }
+    Ok((context.games.of_table(&parts.tables[0])?, parts))
 }
 
 /// Returns the plan of several processes for a game of layers: the whole game, moves derived.

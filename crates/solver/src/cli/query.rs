@@ -15,8 +15,8 @@ use super::table_args::{
 };
 use yomikiri::error::Error;
 use yomikiri::input;
-use yomikiri::oracle::{Reach, SearchOracle, SolvedTable, Source, Sources};
-use yomikiri::rules::{Empties, Rules};
+use yomikiri::oracle::{Oracle, Reach, SearchOracle, SolvedTable, Source, Sources};
+use yomikiri::rules::{AnyPosition, Empties, Rules};
 use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
@@ -54,23 +54,28 @@ const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let first = args.first.unwrap_or_default();
+    let unread = |error| Error::from(format!("cannot read stdin: {error}"));
     #[cfg(feature = "cluster")]
-    let parts = match args.parts.is_empty() {
-        true => None,
-        false => Some(super::cluster::in_place(&args.parts, context)?),
-    };
-    #[cfg(not(feature = "cluster"))]
-    let parts: Option<SolvedTable> = None;
+    if !args.parts.is_empty() {
+        let parts = super::cluster::in_place(&args.parts, context)?;
+        if args.batch {
+            return batch(&|line| parts.answer_line(line), context);
+        }
+        let mut text = std::iter::once(first).chain(args.position).collect::<Vec<_>>().join(" ");
+        if text == "-" {
+            text = input::text(std::io::stdin()).map_err(unread)?;
+        }
+        return show(&parts, None, parts.parse(&text)?, args.japanese, context);
+    }
     let option = args.option.table.as_deref();
     let is_name = |word: &&str| context.store.has(word) || context.games.meant(word).is_ok();
-    let word = Some(&first[..]).filter(|word| parts.is_none() && option.is_none() && is_name(word));
+    let word = Some(&first[..]).filter(|word| option.is_none() && is_name(word));
     let rest = word.is_none().then_some(first.clone()).into_iter();
     let words: Vec<String> = rest.chain(args.position).collect();
     let mut text = words.join(" ");
     let meant = option.or(word).map(|word| Meant::of(word, context)).transpose()?;
     // Where the table of a game is missing, another may contain the position.
     let (named, game) = match meant {
-        _ if parts.is_some() => (None, None),
         None if text.is_empty() => (Some(open_latest(context)?), None),
         None => (None, None),
         Some(Meant::Table(table)) => (Some(*table), None),
@@ -83,11 +88,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         let table = if args.batch { table } else { table.for_few_rows() };
         context.solved(table, false)
     };
-    let table = match parts {
-        Some(parts) => Some(parts),
-        None => named.map(open).transpose()?,
-    };
-    let unread = |error| Error::from(format!("cannot read stdin: {error}"));
+    let table = named.map(open).transpose()?;
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
     }
@@ -103,7 +104,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         if sources.table().is_none() && !is_searched(sources.game()) {
             open_whole(sources.game(), context)?;
         }
-        return batch(&sources, context);
+        return batch(&|line| sources.answer_line(line), context);
     }
     if game.is_some() && text.is_empty() {
         text = "start".to_string();
@@ -151,9 +152,23 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     {
         context.remark(format!("{}: the table that contains it", table.table().name()));
     }
-    let oracle = source.oracle();
+    let search = match source {
+        Source::Search(search) => Some(search),
+        Source::Table(_) | Source::Rules(_) => None,
+    };
+    show(source.oracle(), search, position, args.japanese, context)
+}
+
+/// Shows the answer of an oracle, and the search if it is one.
+fn show(
+    oracle: &dyn Oracle,
+    search: Option<&SearchOracle>,
+    position: AnyPosition,
+    is_japanese: bool,
+    context: &mut Context,
+) -> Result<(), Error> {
     let mut answer = oracle.answer(position)?;
-    if args.japanese {
+    if is_japanese {
         let game = oracle.game();
         let nothing = || Error::from(format!("--japanese does not apply to {}", game.name()));
         answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
@@ -161,10 +176,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let colour = context.colour;
     context.show("query", &answer, |answer| {
         let text = Shown { answer, oracle, all_moves: true }.to_text(colour);
-        match source {
-            Source::Search(search) => text + &search_text(search),
-            Source::Table(_) | Source::Rules(_) => text,
-        }
+        text + &search.map_or_else(String::new, search_text)
     })
 }
 
@@ -185,12 +197,12 @@ fn tables_of(game: &dyn Rules, context: &Context) -> Vec<SolvedTable> {
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.
-fn batch(sources: &Sources, context: &mut Context) -> Result<(), Error> {
+fn batch(answer: &dyn Fn(&str) -> Option<String>, context: &mut Context) -> Result<(), Error> {
     let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut line = Vec::new();
     let unread = |error| Error::from(format!("cannot read stdin: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
-        if let Some(answer) = sources.answer_line(&String::from_utf8_lossy(&line)) {
+        if let Some(answer) = answer(&String::from_utf8_lossy(&line)) {
             context.raw(&(answer + "\n"))?;
         }
         if stdin.buffer().is_empty() {

@@ -16,7 +16,7 @@ use yomikiri_measure::render::number::bytes;
 /// A name must be exactly that of a table or of an unfinished one, or the path of an output (an export, a page) of
 /// which a killed command left temporary files, which are removed, not the output. Missing tables are reported and
 /// skipped, as after an interrupted removal; if a name is something else, or a table is being written, none is removed.
-/// Files that do not belong to a table stay.
+/// Files that do not belong to a table stay. NAME.parts means all parts that several processes have written.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
@@ -53,12 +53,16 @@ impl From<Removed> for Line {
     }
 }
 
-pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
+pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
+    let (dirs, mut names): (Vec<_>, Vec<_>) =
+        args.names.into_iter().partition(|name| is_of_parts(&context.store.resolve(name)));
+    let dirs: Vec<PathBuf> = dirs.iter().map(|name| context.store.resolve(name)).collect();
+    names.extend(dirs.iter().flat_map(|dir| parts_in(dir)));
     // The same name twice would be locked by ourselves.
-    args.names.sort();
-    args.names.dedup();
+    names.sort();
+    names.dedup();
     let (mut held, mut outputs, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    for name in args.names {
+    for name in names {
         match context.store.removal(&name) {
             Ok(removal) => held.push(removal),
             Err(error) => match output_left(&name, context) {
@@ -94,11 +98,33 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
         }
         removed.push(line);
     }
+    for dir in dirs {
+        if std::fs::remove_dir(&dir).is_err() {
+            context.remark(format!("{} has other files, which stay", dir.display()));
+        }
+    }
     if context.json {
         let missing = missing.into_iter().map(|(name, _)| name).collect();
         context.json("remove", &Output { removed, missing })?;
     }
     Ok(())
+}
+
+/// Returns whether a directory is of the parts that several processes write.
+fn is_of_parts(dir: &Path) -> bool {
+    dir.is_dir() && dir.extension().is_some_and(|end| end == "parts")
+}
+
+/// Returns the paths of the parts in a directory. A draft and a lock are removed with their part.
+fn parts_in(dir: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| file.file_name().into_string().ok());
+    let names = names.filter(|name| name.starts_with("part-"));
+    let part = |name: String| {
+        let end = [".partial", ".lock"].iter().find_map(|end| name.strip_suffix(end));
+        dir.join(end.unwrap_or(&name)).display().to_string()
+    };
+    names.map(part).collect()
 }
 
 /// Returns the output of a path, or of a name beside the tables, of which temporary files are there. The path may be
