@@ -57,5 +57,5 @@ policy = f"onnx:{model}?move=best,value=none"
 report = json.loads(solver("report", "--size", 4, "--split", "test", "--policy", f"{policy},random", "--json", "--quiet"))
 for found in report["policies"]:
     figures = found["total"]
-    result, decisive = (figures[name]["optimal_by_outcome"] for name in ("all", "decisive_outcome"))
+    result, decisive = (figures[name]["result_kept"] for name in ("all", "decisive_result"))
     print(f"{found['policy']}: keeps the result in {result:.2%} of the test positions, {decisive:.2%} of the decisive ones")

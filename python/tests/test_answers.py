@@ -222,10 +222,10 @@ def test_the_best_move_of_a_q_network_is_played(table):
     for kind in ("logits", "probabilities", "scores"):
         assert run(table, of_kind(kind), move="best")["score_kept"] == 1
     values = ym.exploitability(table, of_table, move="best")
-    assert all(abs(side["outcome_lost"]) < 1e-9 for side in values.values())
-    assert ym.exploitability(table, of_table)["second"]["outcome_lost"] > 0.1  # White wins 4x4
+    assert all(abs(side["result_lost"]) < 1e-9 for side in values.values())
+    assert ym.exploitability(table, of_table)["second"]["result_lost"] > 0.1  # White wins 4x4
     same = ym.compare(table, of_table, lambda planes: {"scores": of_table(planes)}, names=["a", "b"], move="best")
-    assert same.json["all"]["states_apart"] == 0, str(same)
+    assert same.json["all"]["positions_apart"] == 0, str(same)
     assert ym.match(table, "perfect", of_table, move="best").results["first"]["win"] < 1e-9
 
 

@@ -311,5 +311,5 @@ def test_openspiel_measures_the_same_exploitability(table):
     lost = ym.exploitability(part, "random")
     rooted = spiel.SpielGame(table.game, 64)
     rooted.rules = type("Rules", (), {"start": late, "actions": 17})()
-    both = [side["outcome_lost"] for side in lost.values()]
+    both = [side["result_lost"] for side in lost.values()]
     assert exploitability.nash_conv(rooted, policies.UniformRandomPolicy(rooted)) == pytest.approx(sum(both), abs=1e-9)

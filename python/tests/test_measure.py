@@ -57,7 +57,7 @@ def test_a_report_has_every_form(report, tmp_path):
     frame = report.to_pandas()
     assert frame.loc["greedy", "result_kept"] == report["greedy"]["result_kept"] and len(frame) == 3
     layers = report.to_pandas("layer")
-    assert layers[layers.policy == "greedy"].all_states.sum() == 56_621
+    assert layers[layers.policy == "greedy"].all_positions.sum() == 56_621
     page = report.to_html(tmp_path / "r.html")
     assert page.startswith("<!doctype html>") and (tmp_path / "r.html").read_text() == page
     assert "<title>greedy on" in report.to_html(highlight="greedy")
@@ -228,7 +228,7 @@ def test_parts_are_divided_as_the_network_was_trained(table):
     report = ym.evaluate(table, f"learned:{kept}", split="test", games=False)
     assert "0.9 to train" in report.json["table"]["chosen"]
     policy, = report.json["policies"]
-    assert policy["splits"]["train"]["all"]["states"] == 0
+    assert policy["splits"]["train"]["all"]["positions"] == 0
     assert policy["splits"]["test"] == policy["total"]
     compared = ym.compare(table, f"learned:{kept}", "greedy", split="test")
     assert "0.9 to train" in compared.json["table"]["chosen"]
@@ -255,7 +255,7 @@ def test_games_comparisons_and_best_responses(table):
     assert "perfect against random" in str(played)
     mirror = ym.match(table, "random", "perfect").results
     assert mirror["second"]["score"] == pytest.approx(-played.results["first"]["score"], abs=1e-9)
-    assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-9
+    assert abs(ym.exploitability(table, "perfect")["first"]["result_lost"]) < 1e-9
     compared = ym.compare(table, "greedy", network, worst=4)
     assert len(compared.json["comparison"]["costliest"] if "comparison" in compared.json else compared.json["costliest"]) == 4
     assert "greedy" in str(compared)
@@ -344,9 +344,9 @@ def test_comparisons_take_positions(table, tmp_path):
     given = ["start", "start", "c4", "c4b4"]
     compared = ym.compare(table, network, "greedy", positions=given).json
     report = ym.evaluate(table, network, "greedy", positions=given).json
-    assert compared["table"] == report["table"] and compared["all"]["states"] == 4
+    assert compared["table"] == report["table"] and compared["all"]["positions"] == 4
     for at, who in enumerate(["first_lost", "second_lost"]):
-        assert compared["all"]["score"][who] == report["policies"][at]["total"]["all"]["expected_loss_score"]
+        assert compared["all"]["score"][who] == report["policies"][at]["total"]["all"]["score_lost"]
     sample = ym.game("othello-8x8").sample(50, empty_squares=(5, 7))
     compared = ym.compare(sample, "greedy", "weights", tables=tmp_path)
     interval = compared.json["all"]["score"]["difference"]
@@ -370,7 +370,7 @@ def test_samples_are_those_of_the_command(table, animal, tmp_path):
     assert shogi["random"]["all_positions"] == 300 and shogi["perfect"]["result_kept"] == 1
     some = animal.sample(40, seed=1)
     assert len(some) == 40 and some.notations == animal.sample(40, seed=1).notations != animal.sample(40, seed=2).notations
-    assert ym.compare(some, "random", "perfect").json["all"]["states"] == 40
+    assert ym.compare(some, "random", "perfect").json["all"]["positions"] == 40
     for options in ({"weight": "uniform"}, {"seed": 2}, {"sample": 5, "positions": "start"}):
         with pytest.raises(ValueError, match="sample"):
             ym.evaluate(table, "random", **options)
@@ -410,15 +410,15 @@ def test_answers_are_kept_position_by_position(table):
     report = ym.evaluate(table, "greedy", network, positions="all")
     frame = report.to_pandas("positions")
     assert len(frame) == 2 * 56_621 and set(frame.policy) == {"greedy", "network"}
-    greedy = frame[(frame.policy == "greedy") & frame.decisive_outcome]
-    assert greedy.optimal_by_outcome.mean() == pytest.approx(report["greedy"]["result_kept"], abs=1e-9)
+    greedy = frame[(frame.policy == "greedy") & frame.decisive_result]
+    assert greedy.result_kept.mean() == pytest.approx(report["greedy"]["result_kept"], abs=1e-9)
     # In chosen positions, in the orientation that was given.
     chosen = table.game.positions(["start", "c4", "c4b4"])
     report = ym.evaluate(table, "greedy", positions=chosen)
     rows = report.to_pandas("positions").set_index("position")
     assert set(rows.index) == set(chosen.notations) and report.metrics["all_positions"] == 3
     whole = frame[frame.policy == "greedy"].set_index("position").loc[rows.index]
-    assert (whole.loss_score == rows.loss_score).all() and "3 that were given" in report.json["table"]["chosen"]
+    assert (whole.score_lost == rows.score_lost).all() and "3 that were given" in report.json["table"]["chosen"]
     planes = chosen.planes()
     assert ym.evaluate(table, "greedy", positions=planes[:1]).metrics["all_positions"] == 1
     # Equal ones count as often as they occur, finished ones are left out, and those out of reach are searched.

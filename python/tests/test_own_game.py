@@ -25,7 +25,7 @@ def test_noughts_is_solved_and_measured(tmp_path):
     assert values.outcome.tolist() == [0] and values.legal.sum() == 9 and values.optimal.sum() == 9
     report = ym.evaluate(table, "random", "perfect")
     assert report["perfect"]["result_kept"] == 1 > report["random"]["result_kept"]
-    assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-12
+    assert abs(ym.exploitability(table, "perfect")["first"]["result_lost"]) < 1e-12
     states = next(table.states(columns=["outcome", "weight"], terminals=True, batch=1 << 16))
     assert states.weight.sum() == 5478 and set(np.unique(states.outcome)) == {-1, 0, 1}
     # Every empty square alike: planes are made of the game's squares.
@@ -45,7 +45,7 @@ def test_noughts_is_solved_and_measured(tmp_path):
     ]:
         ours = ym.evaluate(table, policy, layout=layout).metrics
         assert ours["result_kept"] == 1 and ours["all_positions"] == report["perfect"]["all_positions"]
-        assert ym.exploitability(table, policy, layout=layout)["first"]["outcome_lost"] == pytest.approx(0, abs=1e-12)
+        assert ym.exploitability(table, policy, layout=layout)["first"]["result_lost"] == pytest.approx(0, abs=1e-12)
     # The package itself does not know the game.
     with pytest.raises(ValueError, match="noughts-and-crosses"):
         yomikiri.game("noughts-and-crosses")

@@ -125,7 +125,7 @@ report = ym.evaluate("othello-4x4", network, "greedy", names=["mine", None], pos
 assert_type(report.metrics["result_kept"], float | None)
 assert_type(report["greedy"]["score_lost"], float | None)
 assert_type(report.scalars(), dict[str, float])
-assert_type(ym.exploitability(table, network)["first"]["outcome_lost"], float)
+assert_type(ym.exploitability(table, network)["first"]["result_lost"], float)
 assert_type(ym.match(table, network, "perfect").results["first"]["win"], float)
 print(ym.compare(table, network, "greedy"), ym.open_or_solve("othello-4x4").game.actions)
 position = ym.game("othello-4x4").start

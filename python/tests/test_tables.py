@@ -110,10 +110,10 @@ def test_a_dataset_has_what_training_needs(table):
 
 
 def test_dtypes_are_the_same_everywhere(table):
-    batch = next(table.states(columns=["q_score", "planes", "legal", "optimal", "optimal_outcome", "proven", "score"]))
-    assert list(batch) == ["q_score", "planes", "legal", "optimal", "optimal_outcome", "proven", "score"]
+    batch = next(table.states(columns=["q_score", "planes", "legal", "optimal", "result_kept", "proven", "score"]))
+    assert list(batch) == ["q_score", "planes", "legal", "optimal", "result_kept", "proven", "score"]
     values, data = table.lookup(batch.planes), table.dataset(None)
-    for name in ("legal", "optimal", "optimal_outcome", "proven"):
+    for name in ("legal", "optimal", "result_kept", "proven"):
         assert batch[name].dtype == values.column(name).dtype == bool, name
         assert (batch[name] == getattr(values, name)).all(), name
     assert batch.planes.dtype == data.planes.dtype == values.positions.planes().dtype == np.float32
@@ -154,7 +154,7 @@ def test_a_table_is_opened_or_solved_by_name(tmp_path, table):
     assert first is ym.open_or_solve("othello-4x4", tables=str(tmp_path)) and ym.open_or_solve(table) is table
     assert len(first) == len(ym.open_or_solve(table.game, tables=tmp_path)) == len(ym.open_or_solve(table.path))
     assert ym.evaluate("othello-4x4", "greedy", tables=tmp_path, games=False).metrics == ym.evaluate(table, "greedy", games=False).metrics
-    assert ym.exploitability("othello-4x4", "perfect", tables=tmp_path)["first"]["outcome_lost"] == pytest.approx(0, abs=1e-9)
+    assert ym.exploitability("othello-4x4", "perfect", tables=tmp_path)["first"]["result_lost"] == pytest.approx(0, abs=1e-9)
     assert ym.match("othello-4x4", "perfect", "greedy", tables=tmp_path).results["second"]["win"] == pytest.approx(1)
     assert "greedy" in str(ym.compare("othello-4x4", "greedy", "random", tables=tmp_path))
     with pytest.raises(ym.TableError, match="othelo-4x4"):

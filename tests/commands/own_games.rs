@@ -221,7 +221,7 @@ fn policies_for_noughts_are_measured() {
     assert_eq!(report["table"]["nonterminal_states"], 5478 - 958);
     let random = &report["policies"][0];
     assert_eq!(random["policy"], "random");
-    assert_near(&random["total"]["all"]["optimal_by_outcome"], 0.5796502317741229);
+    assert_near(&random["total"]["all"]["result_kept"], 0.5796502317741229);
     let games = &report["games"]["policies"][0]["against_random"]["first"];
     for (outcome, ways) in [("win", 737.0), ("draw", 160.0), ("loss", 363.0)] {
         assert_near(&games[outcome], ways / 1260.0);
@@ -288,7 +288,7 @@ fn policies_for_three_mens_morris_are_measured() {
     let report = program.json(&["report"]);
     assert_eq!(report["table"]["game"], "three-mens-morris");
     assert_eq!(report["table"]["rows"], 540);
-    assert_near(&report["policies"][0]["total"]["all"]["optimal_by_outcome"], 0.5015880984254465);
+    assert_near(&report["policies"][0]["total"]["all"]["result_kept"], 0.5015880984254465);
     let text = program.ok(&["report", "--game", "three-mens-morris-centre-barred"]);
     assert!(text.contains("Best play  First to move: a draw"), "{text}");
     let file = program.tables.path().join("targets.csv");
@@ -347,8 +347,8 @@ fn reports_are_the_same_by_rank_and_by_keys() {
     for place in [
         "/games/policies/0/against_perfect/first/loss",
         "/games/policies/0/against_random/second/win",
-        "/games/policies/0/exploitability/first/outcome_lost",
-        "/games/policies/0/mistakes/0/outcome_mistakes",
+        "/games/policies/0/exploitability/first/result_lost",
+        "/games/policies/0/mistakes/0/result_mistakes",
     ] {
         let expected = by_keys.pointer(place).and_then(Value::as_f64).unwrap();
         assert_near(by_rank.pointer(place).unwrap(), expected);
@@ -423,7 +423,7 @@ fn games_of_three_mens_morris_are_as_by_the_rules() {
     let report = program.json(&["report", "--policy", "random,perfect"]);
     let [random, perfect] = [0, 1].map(|at| &report["games"]["policies"][at]);
     assert_near(&perfect["against_perfect"]["first"]["win"], 1.0);
-    assert_near(&perfect["exploitability"]["first"]["outcome_lost"], 0.0);
-    assert_near(&perfect["exploitability"]["second"]["outcome_lost"], 0.0);
-    assert!(random["exploitability"]["first"]["outcome_lost"].as_f64().unwrap() > 1.0);
+    assert_near(&perfect["exploitability"]["first"]["result_lost"], 0.0);
+    assert_near(&perfect["exploitability"]["second"]["result_lost"], 0.0);
+    assert!(random["exploitability"]["first"]["result_lost"].as_f64().unwrap() > 1.0);
 }

@@ -150,11 +150,12 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
     value.as_array().into_iter().flatten().for_each(|below| fields(below, found));
 }
 
-/// `docs/json.md` explains all fields of reports, comparisons, matches and their files.
+/// `docs/json.md` explains all fields, `docs/measuring.md` all figures of reports, comparisons, matches and their files.
 #[test]
 fn every_field_and_column_of_results_is_explained() {
-    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/json.md");
-    let docs = fs::read_to_string(docs).unwrap();
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs");
+    let docs = ["json.md", "measuring.md"].map(|name| fs::read_to_string(docs.join(name)).unwrap());
+    let docs = docs.concat();
     let explained: BTreeSet<&str> =
         docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();
     let tables = Tables::new();
@@ -225,4 +226,20 @@ fn the_reference_of_commands_is_that_of_the_command_line() {
         kept == text,
         "docs/commands.md differs: set YOMIKIRI_WRITE_COMMANDS and run this test again"
     );
+}
+
+/// The table of figures in docs/measuring.md is the list that the program has.
+#[test]
+fn the_table_of_figures_is_the_list() {
+    let path = schemas().with_file_name("measuring.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("<!-- figures -->\n").unwrap();
+    let (table, after) = rest.split_once("<!-- end of figures -->").unwrap();
+    let wanted = yomikiri_measure::render::figures_markdown();
+    if std::env::var_os("YOMIKIRI_WRITE_COMMANDS").is_some() {
+        let text = format!("{before}<!-- figures -->\n{wanted}<!-- end of figures -->{after}");
+        return fs::write(&path, text).unwrap();
+    }
+    let differs = "docs/measuring.md differs: set YOMIKIRI_WRITE_COMMANDS and run this test again";
+    assert!(table == wanted, "{differs}");
 }

@@ -471,7 +471,7 @@ fn a_report_by_search_judges_as_a_table_does() {
     let columns: Vec<&str> = sampled.lines().next().unwrap().split(',').collect();
     let weight = columns.iter().position(|column| *column == "weight").unwrap();
     // Columns that search does not know, and how often and in which order positions occur.
-    let left_out = ["row", "weight", "distance", "optimal_distance", "best_distance"];
+    let left_out = ["row", "weight", "distance", "plies_kept", "best_distance"];
     let kept: Vec<usize> =
         (0..columns.len()).filter(|&at| !left_out.contains(&columns[at])).collect();
     let cells = |text: &str| -> Vec<String> {

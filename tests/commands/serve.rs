@@ -697,7 +697,7 @@ fn policies_answer_beside_the_truth_and_only_those_that_may() {
     for (one, other) in
         worst["mistakes"].as_array().unwrap().iter().zip(reported.as_array().unwrap())
     {
-        assert_eq!(one["outcome_lost"], other["outcome_lost"]);
+        assert_eq!(one["result_lost"], other["result_lost"]);
         assert_eq!(one["score_lost"], other["score_lost"]);
     }
 }

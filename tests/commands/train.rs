@@ -225,10 +225,9 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         let report = tables.json(&words);
         let found = report["policies"].as_array().unwrap();
         let figures = |policy: &Value| {
-            ["all", "decisive_outcome", "decisive_score"].map(|set| {
+            ["all", "decisive_result", "decisive_score"].map(|set| {
                 let figures = &policy["total"][set];
-                ["optimal_by_outcome", "optimal_by_score"]
-                    .map(|name| figures[name].as_f64().unwrap())
+                ["result_kept", "score_kept"].map(|name| figures[name].as_f64().unwrap())
             })
         };
         let ours = figures(&found[0]);
@@ -240,7 +239,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
             }
         }
         // Values too, which predictions leave out.
-        let error = |policy: &Value| policy["values"]["brier"].as_f64().unwrap();
+        let error = |policy: &Value| policy["values"]["value_brier"].as_f64().unwrap();
         let errors = [error(&found[0]), error(&found[1])];
         assert!((errors[0] - errors[1]).abs() < 1e-4, "{name}: {errors:?}");
         fs::remove_dir_all(states).ok();

@@ -53,8 +53,8 @@ fn a_network_is_trained_and_measured() {
     let deep = measured("learned:value-minishogi?plies=3,width=3,mate=3000");
     // All judged positions of this table are lost whatever is played, so all moves keep the outcome.
     for policy in [&one, &deep] {
-        assert!(policy["total"]["all"]["states"].as_u64().unwrap() > 0);
-        assert_eq!(policy["total"]["all"]["optimal_by_outcome"], 1.0);
+        assert!(policy["total"]["all"]["positions"].as_u64().unwrap() > 0);
+        assert_eq!(policy["total"]["all"]["result_kept"], 1.0);
     }
     // Where moves differ, search helps, and either is better than random play.
     let share = |what: &str| {

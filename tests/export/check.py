@@ -223,7 +223,7 @@ def check(place, *files):
         is_same("q_outcome", i, np.where(q == -128, -128, np.sign(q)))
         best = (q == score) & (legal == 1)
         is_same("optimal", i, best)
-        is_same("optimal_outcome", i, (np.sign(q) == np.sign(score)) & (legal == 1))
+        is_same("result_kept", i, (np.sign(q) == np.sign(score)) & (legal == 1))
         if parameters["policy"] == "uniform":
             policy = best / max(best.sum(), 1)
         else:

@@ -38,16 +38,16 @@ def mean(values):
 
 def check(figures, part, what):
     weight = part.weight
-    close(weight.sum(), figures["states"], what)
-    close(mean(part.optimal_by_outcome), figures["optimal_by_outcome"], what)
-    close(mean(part.optimal_by_score), figures["optimal_by_score"], what)
-    close(mean(part.loss_outcome), figures["expected_loss_outcome"], what)
-    close(mean(part.loss_score), figures["expected_loss_score"], what)
+    close(weight.sum(), figures["positions"], what)
+    close(mean(part.result_kept), figures["result_kept"], what)
+    close(mean(part.score_kept), figures["score_kept"], what)
+    close(mean(part.result_lost), figures["result_lost"], what)
+    close(mean(part.score_lost), figures["score_lost"], what)
     close(mean(part.rank_correlation), figures["rank_correlation"], what)
-    close(weight[part.rank_correlation.notna()].sum(), figures["rank_correlation_states"], what)
+    close(weight[part.rank_correlation.notna()].sum(), figures["correlation_positions"], what)
     close(mean(part.nll), figures["nll"], what)
     floor = -np.log(1e-12)
-    close(weight[part.nll >= floor - 1e-12].sum(), figures["no_chance_states"], what)
+    close(mean((part.nll >= floor - 1e-12).astype(float)), figures["no_chance"], what)
     close(mean(part.entropy), figures["entropy"], what)
     for top in ["top_1", "top_2", "top_3"]:
         close(mean(part[top]), figures[top], what)
@@ -58,15 +58,15 @@ def check(figures, part, what):
 
 def check_sets(figures, part, what):
     check(figures["all"], part, what)
-    check(figures["decisive_outcome"], part[part.decisive_outcome], what)
+    check(figures["decisive_result"], part[part.decisive_result], what)
     check(figures["decisive_score"], part[part.decisive_score], what)
 
 
 def check_losses(losses, part, what):
     """Checks the distribution of losses."""
-    lost, states = np.array(losses["expected_states"]), part.weight.sum()
+    lost, states = np.array(losses["expected_positions"]), part.weight.sum()
     close(lost.sum(), states, what)
-    close(lost @ np.arange(len(lost)), (part.weight * part.loss_score).sum(), what)
+    close(lost @ np.arange(len(lost)), (part.weight * part.score_lost).sum(), what)
     for percent in [95, 99]:
         reached = np.cumsum(lost) / states >= percent / 100 - 1e-12
         close(np.argmax(reached), losses[f"percentile_{percent}"], what)
@@ -76,11 +76,11 @@ def check_losses(losses, part, what):
 def check_squares(squares, part, what):
     """Checks losses by square: they sum to all losses, and for sure policies each square's is checked."""
     if squares:
-        close(sum(s["score_lost"] for s in squares), (part.weight * part.loss_score).sum(), what)
-        close(sum(s["result_lost"] for s in squares), (part.weight * part.loss_outcome).sum(), what)
+        close(sum(s["score_lost"] for s in squares), (part.weight * part.score_lost).sum(), what)
+        close(sum(s["result_lost"] for s in squares), (part.weight * part.result_lost).sum(), what)
     if squares and (part.likeliest_probability == 1).all():
         by_square = part.assign(
-            result=part.weight * part.loss_outcome, score_given=part.weight * part.loss_score
+            result=part.weight * part.result_lost, score_given=part.weight * part.score_lost
         ).groupby("likeliest")[["weight", "result", "score_given"]].sum()
         for square in squares:
             nothing = pd.Series({"weight": 0, "result": 0, "score_given": 0})
@@ -97,20 +97,20 @@ def check_values(values, part, what):
         return
     weight, states = part.weight, part.weight.sum()
     error = part.value - part.outcome
-    close(states, values["states"], what)
-    close(mean(np.abs(error)), values["mean_error"], what)
-    close(np.sqrt(mean(error**2)), values["root_mean_square_error"], what)
+    close(states, values["positions"], what)
+    close(mean(np.abs(error)), values["value_error"], what)
+    close(np.sqrt(mean(error**2)), values["value_rmse"], what)
     decided = part[part.outcome != 0]
-    close(decided.weight.sum(), values["decided_states"], what)
-    close(mean(np.sign(decided.value) == decided.outcome), values["sign_accuracy"], what)
+    close(decided.weight.sum(), values["decided_positions"], what)
+    close(mean(np.sign(decided.value) == decided.outcome), values["value_sign"], what)
     chance, truth = (part.value + 1) / 2, (part.outcome + 1) / 2
-    close(mean((chance - truth) ** 2), values["brier"], what)
+    close(mean((chance - truth) ** 2), values["value_brier"], what)
     bins = np.minimum((chance * 10).astype(int), 9)
     off = (weight * (chance - truth)).groupby(bins).sum().abs().sum()
-    close(off / states, values["calibration_error"], what)
+    close(off / states, values["value_calibration"], what)
     for number, group in enumerate(values["reliability"]):
         own = bins == number
-        close(weight[own].sum(), group["states"], (what, number))
+        close(weight[own].sum(), group["positions"], (what, number))
         if own.any():
             close(mean(chance[own]), group["predicted"], (what, number))
             close(mean(truth[own]), group["actual"], (what, number))
@@ -122,10 +122,10 @@ def check_scores(scores, part, what):
     if scores is None:
         return
     error = part.final_score - part.score
-    assert scores["states"] == part.weight.sum()
-    close(mean(np.abs(error)), scores["mean_error"], what)
-    close(mean(error), scores["mean_signed_error"], what)
-    close(np.sqrt(mean(error**2)), scores["root_mean_square_error"], what)
+    assert scores["positions"] == part.weight.sum()
+    close(mean(np.abs(error)), scores["final_score_error"], what)
+    close(mean(error), scores["final_score_bias"], what)
+    close(np.sqrt(mean(error**2)), scores["final_score_rmse"], what)
 
 
 def check_part(figures, part, what):
@@ -155,9 +155,9 @@ for policy in report["policies"]:
     check_sets(policy["total"], part, name)
     assert (policy["splits"] is None) == part.split.isna().all()
     for split, figures in (policy["splits"] or {}).items():
-        if figures["all"]["states"]:
+        if figures["all"]["positions"]:
             check_sets(figures, part[part.split == split], (name, split))
-        assert figures["all"]["states"] == weight[part.split == split].sum(), (name, split)
+        assert figures["all"]["positions"] == weight[part.split == split].sum(), (name, split)
     check_part(policy, part, name)
     if policy["held_out"]:
         split = policy["held_out"]["split"]
@@ -165,16 +165,15 @@ for policy in report["policies"]:
 
     # A policy that is sure of its move loses exactly as much as the move, and its blunders are the move's.
     sure = part[part.likeliest_probability == 1]
-    close(np.abs(sure.score - sure.likeliest_score - sure.loss_score).max(), 0, name)
+    close(np.abs(sure.score - sure.likeliest_score - sure.score_lost).max(), 0, name)
     assert np.allclose(sure.entropy, 0) and (part.entropy <= np.log(part.moves) + 1e-12).all()
     if len(sure) == len(part):
-        blunders = policy["total"]["all"]["blunders"]
+        blunders = policy["total"]["all"]
         for blunder, best, chosen in [("win_to_draw", 1, 0), ("win_to_loss", 1, -1), ("draw_to_loss", 0, -1)]:
             made = (part.outcome == best) & (part.likeliest_outcome == chosen)
-            close(weight[made].sum(), blunders[blunder]["expected_states"], (name, blunder))
-            close(weight[made].sum() / states, blunders[blunder]["share"], (name, blunder))
+            close(weight[made].sum() / states, blunders[blunder], (name, blunder))
     # The negative log-likelihood is that of the moves that keep the score.
-    nll = -np.log(part.optimal_by_score.clip(1e-12, 1))
+    nll = -np.log(part.score_kept.clip(1e-12, 1))
     assert np.allclose(part.nll, nll, rtol=0, atol=1e-12), name
     tops = [part.top_1, part.top_2, part.top_3]
     assert all((a <= b + 1e-12).all() for a, b in zip(tops, tops[1:]))
@@ -182,14 +181,14 @@ for policy in report["policies"]:
 
     # Without games the costliest positions are those of greatest loss, each row once.
     if policy["costliest"]:
-        losing = part[(part.loss_outcome > 0) | (part.loss_score > 0)].round(9)
+        losing = part[(part.result_lost > 0) | (part.score_lost > 0)].round(9)
         worst = losing.sort_values(
-            ["loss_outcome", "loss_score"], ascending=False, kind="stable"
+            ["result_lost", "score_lost"], ascending=False, kind="stable"
         ).drop_duplicates("row")
         assert report["games"] is None and len(policy["costliest"]) == min(5, len(worst))
         for found, (_, wanted) in zip(policy["costliest"], worst.iterrows()):
             assert found["position"] == wanted.position and found["met"] is None
-            close(found["outcome_lost"], wanted.loss_outcome, name)
-            close(found["score_lost"], wanted.loss_score, name)
+            close(found["result_lost"], wanted.result_lost, name)
+            close(found["score_lost"], wanted.score_lost, name)
 
 print(f"{len(rows)} rows, {compared} figures, all found again")

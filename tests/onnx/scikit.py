@@ -53,10 +53,10 @@ def figures(probability):
     mean = lambda each: float((np.add.reduceat(probability * each, first) * positions).sum() / positions.sum())
     lost = np.sign(best_of) - np.sign(worth)
     return {
-        "optimal_by_score": mean(worth == best_of),
-        "optimal_by_outcome": mean(lost == 0),
-        "expected_loss_score": mean(best_of - worth),
-        "expected_loss_outcome": mean(lost),
+        "score_kept": mean(worth == best_of),
+        "result_kept": mean(lost == 0),
+        "score_lost": mean(best_of - worth),
+        "result_lost": mean(lost),
     }
 
 

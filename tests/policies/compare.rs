@@ -40,13 +40,13 @@ fn two_policies_are_compared_position_by_position() {
     let both = ["n-least:1", "random"];
     let [a, b] = &rows(&tables, &both)[..] else { panic!("two policies") };
     let found = tables.json(&["compare", both[0], both[1], "-q", "--worst", "7"]);
-    for (set, column) in [("all", None), ("decisive_outcome", Some("decisive_outcome"))] {
+    for (set, column) in [("all", None), ("decisive_result", Some("decisive_result"))] {
         let is_of = |row: &Row| column.is_none_or(|column| row[column] == "true");
         let pairs: Vec<(&Row, &Row)> = a.iter().zip(b).filter(|(a, _)| is_of(a)).collect();
         assert!(pairs.iter().all(|(a, b)| a["position"] == b["position"]));
         let found = &found[set];
-        assert_eq!(found["states"], pairs.len());
-        for (what, column) in [("outcome", "loss_outcome"), ("score", "loss_score")] {
+        assert_eq!(found["positions"], pairs.len());
+        for (what, column) in [("outcome", "result_lost"), ("score", "score_lost")] {
             let found = &found[what];
             let lost = |row: &Row| number(row, column);
             let better = |a: &Row, b: &Row| lost(a) < lost(b) - 1e-9;
@@ -63,7 +63,7 @@ fn two_policies_are_compared_position_by_position() {
         }
     }
     let costliest = found["costliest"].as_array().unwrap();
-    let gap = |a: &Row, b: &Row| (number(a, "loss_score") - number(b, "loss_score")).abs();
+    let gap = |a: &Row, b: &Row| (number(a, "score_lost") - number(b, "score_lost")).abs();
     // The image with the greatest difference counts for its row.
     let mut by_row = BTreeMap::new();
     for (a, b) in a.iter().zip(b) {
@@ -91,7 +91,7 @@ fn two_policies_are_compared_position_by_position() {
     assert!(line("result").contains(" 2,524   3,048   2,424 "), "{text}");
     assert!(line("discs").contains(" 2,488   2,996   2,512 "), "{text}");
     let same = tables.json(&["compare", both[0], both[0], "-q"]);
-    assert_eq!(same["all"]["states_apart"], 0);
+    assert_eq!(same["all"]["positions_apart"], 0);
     assert_eq!(same["costliest"], serde_json::json!([]));
 }
 
@@ -104,7 +104,7 @@ fn seeds_of_a_recipe_are_compared_by_their_mean() {
     };
     let args = ["compare", "mcts:5:{}", "weights", "--seeds", "3,4", "-q"];
     let found = tables.json(&args);
-    let lost = |rows: &[Row]| mean(rows.iter().map(|row| number(row, "loss_score")));
+    let lost = |rows: &[Row]| mean(rows.iter().map(|row| number(row, "score_lost")));
     for (at, rows) in [first, second].into_iter().enumerate() {
         close(&found["all"]["seeds"][at][0]["score"], lost(rows), "a seed");
         close(&found["all"]["seeds"][at][1]["score"], lost(weights), "the other");
@@ -134,18 +134,18 @@ fn a_training_loop_gets_one_line_and_ci_an_exit_code() {
         let (policy, games) = (&whole["policies"][at], &whole["games"]["policies"][at]);
         assert_eq!((&line["policy"], &policy["policy"]), (&name.into(), &name.into()));
         assert_eq!(games["policy"], name);
-        let decisive = &policy["total"]["decisive_outcome"];
+        let decisive = &policy["total"]["decisive_result"];
         for (number, wanted) in [
-            ("positions", &decisive["states"]),
-            ("result_kept", &decisive["optimal_by_outcome"]),
-            ("score_lost", &decisive["expected_loss_score"]),
-            ("win_to_loss", &decisive["blunders"]["win_to_loss"]["share"]),
-            ("all_score_kept", &policy["total"]["all"]["optimal_by_score"]),
+            ("positions", &decisive["positions"]),
+            ("result_kept", &decisive["result_kept"]),
+            ("score_lost", &decisive["score_lost"]),
+            ("win_to_loss", &decisive["win_to_loss"]),
+            ("all_score_kept", &policy["total"]["all"]["score_kept"]),
             ("random_second_score", &games["against_random"]["second"]["score"]),
         ] {
             close(&line[number], wanted.as_f64().unwrap(), number);
         }
-        let lost = |side: &str| games["exploitability"][side]["outcome_lost"].as_f64().unwrap();
+        let lost = |side: &str| games["exploitability"][side]["result_lost"].as_f64().unwrap();
         close(&line["exploited_result"], 0.5 * (lost("first") + lost("second")), "exploited");
         assert!(line["learned_result_kept"].is_null() && line["plies_kept"].is_null());
     }
@@ -194,8 +194,8 @@ fn a_card_for_a_model_s_page_has_the_figures_of_the_report() {
     let tables = Tables::new();
     let args = ["report", "-q", "--label", "my net=weights"];
     let (card, json) = (tables.ok(&[&args[..], &["--markdown"]].concat()), tables.json(&args));
-    let decisive = &json["policies"][0]["total"]["decisive_outcome"];
-    let kept = 100.0 * decisive["optimal_by_outcome"].as_f64().unwrap();
+    let decisive = &json["policies"][0]["total"]["decisive_result"];
+    let kept = 100.0 * decisive["result_kept"].as_f64().unwrap();
     assert!(card.starts_with("## my net on othello-4x4\n\nFigures are exact, of all "), "{card}");
     assert!(card.contains(&format!("| result kept | {kept:.1}% |\n")), "{card}");
     let score = &json["games"]["policies"][0]["against_perfect"];

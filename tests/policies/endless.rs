@@ -85,16 +85,16 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     assert_eq!((walk.endless, play.most_plies()), (1.0, Some(Play::PLIES)));
     let both = [0, 2].map(|place| exploitability(&play, opened.policy(place)));
     for [random, perfect] in [both.map(|both| both.first), both.map(|both| both.second)] {
-        assert!((random.outcome + 1.0).abs() < 1e-12 && (random.outcome_lost - 1.0).abs() < 1e-12);
-        assert_eq!((perfect.outcome, perfect.outcome_lost, perfect.score_lost), (0.0, 0.0, 0.0));
+        assert!((random.outcome + 1.0).abs() < 1e-12 && (random.result_lost - 1.0).abs() < 1e-12);
+        assert_eq!((perfect.outcome, perfect.result_lost, perfect.score_lost), (0.0, 0.0, 0.0));
     }
     let played =
         [0, 2].map(|place| Played { name: POLICIES[place], probabilities: opened.policy(place) });
     let report = games(&play, &Baselines::new(&play), &played, 3);
     let [random, _] = &report.policies[..] else { panic!("there are two") };
     // A game of two random players has two moves on average, each half a mistake, and one to win.
-    assert!((random.mistakes[0].outcome_mistakes - 0.5).abs() < 1e-12);
-    assert!((random.mistakes[0].outcome_lost - 0.5).abs() < 1e-12);
+    assert!((random.mistakes[0].result_mistakes - 0.5).abs() < 1e-12);
+    assert!((random.mistakes[0].result_lost - 0.5).abs() < 1e-12);
     assert_eq!(random.costliest.len(), 1);
     assert_eq!(report.table[0][1], random.against_perfect.first);
     assert_eq!(report.endless(), Some(1.0));
@@ -249,7 +249,7 @@ fn perfect_play_is_worth_the_value_of_the_game_wherever_it_ends() {
         assert!(close(&opened.result(2, 2), &wanted));
         let BothSides { first, second } = exploitability(&play, opened.policy(2));
         for lost in [first, second] {
-            assert!(lost.outcome_lost.abs() < 1e-12, "{lost:?}");
+            assert!(lost.result_lost.abs() < 1e-12, "{lost:?}");
         }
     }
     // No draws if one side wins infinite play.

@@ -43,16 +43,15 @@ fn networks_of_the_repository_keep_their_places() {
     for policy in found {
         let name = policy["policy"].as_str().unwrap();
         let figure = |value: &Value| value.as_f64().unwrap();
-        let decisive =
-            |sets: &Value| 100.0 * figure(&sets["decisive_outcome"]["optimal_by_outcome"]);
+        let decisive = |sets: &Value| 100.0 * figure(&sets["decisive_result"]["result_kept"]);
         let splits = policy["splits"].as_object();
         let total = splits.map_or(&policy["total"], |splits| &splits["test"]);
         let mut ours = vec![decisive(total)];
         ours.extend(splits.map(|splits| decisive(&splits["train"])));
         ours.extend([
-            100.0 * figure(&total["all"]["optimal_by_outcome"]),
-            100.0 * figure(&total["all"]["optimal_by_score"]),
-            figure(&total["all"]["expected_loss_score"]),
+            100.0 * figure(&total["all"]["result_kept"]),
+            100.0 * figure(&total["all"]["score_kept"]),
+            figure(&total["all"]["score_lost"]),
         ]);
         assert_eq!(ours.len(), page[name].len(), "{name}");
         for (ours, shown) in ours.iter().zip(&page[name]) {
@@ -81,11 +80,11 @@ fn held_out_figures_are_those_on_the_card() {
     let mut states = 0;
     for split in ["train", "test"] {
         let found = &policy["splits"][split];
-        states += found["all"]["states"].as_u64().unwrap();
+        states += found["all"]["positions"].as_u64().unwrap();
         for (name, figure) in [
-            ("best outcome", &found["all"]["optimal_by_outcome"]),
-            ("best outcome, decisive", &found["decisive_outcome"]["optimal_by_outcome"]),
-            ("best score", &found["all"]["optimal_by_score"]),
+            ("best outcome", &found["all"]["result_kept"]),
+            ("best outcome, decisive", &found["decisive_result"]["result_kept"]),
+            ("best score", &found["all"]["score_kept"]),
         ] {
             let wanted = card["results"][format!("{split}: {name}")].as_f64().unwrap();
             // Other CPUs may round a close choice differently.
@@ -98,15 +97,15 @@ fn held_out_figures_are_those_on_the_card() {
             let row = row.unwrap();
             if row["policy"] == network && row["split"] == split {
                 count += 1;
-                kept += row["optimal_by_outcome"].parse::<f64>().unwrap();
+                kept += row["result_kept"].parse::<f64>().unwrap();
             }
             assert!(row["policy"] == network || row["split"].is_empty());
         }
-        assert_eq!(found["all"]["states"], count);
-        let mean = found["all"]["optimal_by_outcome"].as_f64().unwrap();
+        assert_eq!(found["all"]["positions"], count);
+        let mean = found["all"]["result_kept"].as_f64().unwrap();
         assert!((kept / count as f64 - mean).abs() < 1e-12, "{split}");
     }
-    assert_eq!(states, policy["total"]["all"]["states"].as_u64().unwrap());
+    assert_eq!(states, policy["total"]["all"]["positions"].as_u64().unwrap());
     // The part alone has the same figures.
     let args = ["report", "-q", "--policy", network, "--split", "test"];
     let alone = tables.json(&args);
@@ -156,7 +155,7 @@ fn heat_maps_are_of_what_was_not_learned() {
     };
     let kept = |groups: &Value| -> Vec<String> {
         let figures = groups.as_array().unwrap().iter().map(|group| &group["figures"]);
-        let figures = figures.map(|figures| &figures["decisive_outcome"]["optimal_by_outcome"]);
+        let figures = figures.map(|figures| &figures["decisive_result"]["result_kept"]);
         figures.filter_map(Value::as_f64).map(|kept| format!("{:.0}", 100.0 * kept)).collect()
     };
     let [network, greedy] = [&report["policies"][0], &report["policies"][1]];
@@ -168,11 +167,11 @@ fn heat_maps_are_of_what_was_not_learned() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let layers = network["held_out"]["layers"].as_array().unwrap();
     let twelve = layers.iter().find(|group| group["layer"] == 12).unwrap();
-    let figures = &twelve["figures"]["decisive_outcome"];
+    let figures = &twelve["figures"]["decisive_result"];
     let line = text.lines().find(|line| line.starts_with("   12 ")).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!(cells[2], figures["states"].to_string());
-    let kept = 100.0 * figures["optimal_by_outcome"].as_f64().unwrap();
+    assert_eq!(cells[2], figures["positions"].to_string());
+    let kept = 100.0 * figures["result_kept"].as_f64().unwrap();
     assert_eq!(cells[3], format!("{kept:.1}%"));
 }
 
@@ -243,13 +242,19 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     let [one, mate, random] = [0, 1, 2].map(|at| &report["policies"][at]["forced"]);
     let figure = |of: &Value, name: &str| of[name].as_f64().unwrap();
     for forced in [one, mate, random] {
-        assert_eq!([&forced["won"], &forced["at_risk"]], [16, 16]);
+        assert_eq!([&forced["forced_won"], &forced["forced_at_risk"]], [16, 16]);
     }
     // Other CPUs may round a close choice differently.
-    assert!((figure(one, "won_kept") - 12.0 / 16.0).abs() < 0.1, "{one}");
-    assert!((figure(one, "at_risk_lost") - 1.0 / 16.0).abs() < 0.1, "{one}");
-    assert!(figure(mate, "won_kept") == 1.0 && figure(mate, "at_risk_lost") == 0.0, "{mate}");
-    assert!(figure(random, "won_kept") < 0.1 && figure(random, "at_risk_lost") > 0.4, "{random}");
+    assert!((figure(one, "forced_won_kept") - 12.0 / 16.0).abs() < 0.1, "{one}");
+    assert!((figure(one, "forced_at_risk_lost") - 1.0 / 16.0).abs() < 0.1, "{one}");
+    assert!(
+        figure(mate, "forced_won_kept") == 1.0 && figure(mate, "forced_at_risk_lost") == 0.0,
+        "{mate}"
+    );
+    assert!(
+        figure(random, "forced_won_kept") < 0.1 && figure(random, "forced_at_risk_lost") > 0.4,
+        "{random}"
+    );
 }
 
 /// Returns a table row of cells.

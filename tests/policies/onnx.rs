@@ -623,8 +623,7 @@ fn the_report_measures_models() {
         .map(|policy| policy["policy"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["random", &first, &second]);
-    let kept =
-        |at: usize| report["policies"][at]["total"]["all"]["optimal_by_score"].as_f64().unwrap();
+    let kept = |at: usize| report["policies"][at]["total"]["all"]["score_kept"].as_f64().unwrap();
     assert!(kept(0) != kept(1) && kept(1) != kept(2), "{report}");
 }
 
@@ -732,7 +731,7 @@ fn scikit_learn_networks_have_the_figures_that_python_computes() {
         let table = table.to_str().unwrap();
         let report = tables.json(&["report", "-q", "--table", table, "--policy", &policy]);
         let found = &report["policies"][0]["total"]["all"];
-        assert_eq!(found["states"], 56_621, "{model}");
+        assert_eq!(found["positions"], 56_621, "{model}");
         for (name, wanted) in wanted.as_object().unwrap() {
             let (found, wanted) = (found[name].as_f64().unwrap(), wanted.as_f64().unwrap());
             assert!((found - wanted).abs() < 1e-5, "{model}, {name}: {found} is not {wanted}");
@@ -797,9 +796,8 @@ fn a_card_with_a_mistake_is_not_ignored() {
  "game": "othello-4x4",
  "reading": "policy"
 }"#;
-    let kept = |report: &Value| {
-        report["policies"][0]["total"]["decisive_outcome"]["optimal_by_outcome"].clone()
-    };
+    let kept =
+        |report: &Value| report["policies"][0]["total"]["decisive_result"]["result_kept"].clone();
     let beside = |text: &str| fs::write(tables.place("net.json"), text).unwrap();
     let without = tables.json(&words);
     beside(card);

@@ -204,7 +204,7 @@ fn perfect_play_is_worth_the_value_of_the_game_and_cannot_be_exploited() {
     assert!(close(&opened.result(3, 3), &wanted));
     let BothSides { first, second } = exploitability(&opened.play(), opened.policy(3));
     for lost in [first, second] {
-        assert_eq!((lost.outcome_lost, lost.score_lost), (0.0, 0.0));
+        assert_eq!((lost.result_lost, lost.score_lost), (0.0, 0.0));
     }
 }
 
@@ -297,7 +297,7 @@ fn reports_of_games_agree_with_themselves() {
         let lost = (-8.0 - first.score + 8.0 - second.score) / 2.0;
         assert!((perfect.score_lost - lost).abs() < 1e-9, "{perfect:?} {lost}");
         for mistake in &policy.costliest {
-            assert!(mistake.outcome_lost > 0.0 || mistake.score_lost > Some(0.0));
+            assert!(mistake.result_lost > 0.0 || mistake.score_lost > Some(0.0));
             let sum: f64 = mistake.moves.iter().map(|facts| facts.probability).sum();
             assert!((sum - 1.0).abs() < 1e-12);
             assert!(mistake.moves.iter().any(|facts| facts.best && facts.probability < 1.0));
@@ -311,7 +311,7 @@ fn reports_of_games_agree_with_themselves() {
         all.costliest.iter().map(|found| found.met.unwrap() * of(found)).sum()
     };
     let mean = |of: fn(&MistakesAgainst) -> f64| all.mistakes.iter().map(of).sum::<f64>() / 3.0;
-    assert!((sum(|f| f.outcome_lost) - mean(|m| m.outcome_lost)).abs() < 1e-9);
+    assert!((sum(|f| f.result_lost) - mean(|m| m.result_lost)).abs() < 1e-9);
     assert!((sum(|f| f.score_lost.unwrap()) - mean(|m| m.score_lost)).abs() < 1e-9);
     let rows: HashSet<usize> = all
         .costliest

@@ -168,7 +168,7 @@ fn samples_say_what_they_estimate() {
     let lost = |words: &[&str]| {
         let report = tables.json(words);
         let policy = &report["policies"][0];
-        let lost = &policy["total"]["decisive_outcome"]["expected_loss_score"];
+        let lost = &policy["total"]["decisive_result"]["score_lost"];
         (lost.as_f64().unwrap(), policy["intervals"]["score_lost"].clone())
     };
     let (exact, _) = lost(&["report", "4x4", "--policy", "random", "-q"]);
@@ -223,10 +223,10 @@ fn a_file_means_the_same_by_table_and_by_search() {
     let greedy: Vec<_> = all.iter().filter(|row| row["policy"] == "greedy").collect();
     let weights: Vec<f64> = greedy.iter().map(|row| row["weight"].parse().unwrap()).collect();
     assert_eq!(weights, [3.0, 3.0, 2.0, 2.0]);
-    let lost = |row: &BTreeMap<String, String>| row["loss_score"].parse::<f64>().unwrap();
+    let lost = |row: &BTreeMap<String, String>| row["score_lost"].parse::<f64>().unwrap();
     let mean =
         greedy.iter().zip(&weights).map(|(row, weight)| lost(row) * weight).sum::<f64>() / 10.0;
-    let figure = &weighted["policies"][0]["total"]["all"]["expected_loss_score"];
+    let figure = &weighted["policies"][0]["total"]["all"]["score_lost"];
     assert!((figure.as_f64().unwrap() - mean).abs() < 1e-12);
     // A table that lacks them all leaves them to the search: the same positions, values and figures.
     let bounded = Tables::new();
@@ -244,7 +244,7 @@ fn a_file_means_the_same_by_table_and_by_search() {
     let by_file = report(&tables, &[states.to_str().unwrap()]);
     let whole = tables.json(&["report", "4x4", "--policy", "greedy,random", "-q"]);
     assert_eq!(by_file["table"]["checksum"], whole["table"]["checksum"]);
-    let kept = "/policies/0/total/decisive_outcome/states";
+    let kept = "/policies/0/total/decisive_result/positions";
     assert_eq!(by_file.pointer(kept), whole.pointer(kept));
     let bad = file("bad.txt", "b1a1\nXXXX\n");
     let ran = tables.run(&["report", "4x4", "--positions", &bad, "-q"]);
@@ -336,11 +336,11 @@ fn comparisons_take_every_choice_of_positions() {
         let compare = [&["compare", game, "greedy", "weights", "-q"][..], words].concat();
         let (report, compared) = (tables.json(&report), tables.json(&compare));
         assert_eq!(report["table"]["checksum"], compared["table"]["checksum"], "{words:?}");
-        for set in ["all", "decisive_outcome", "decisive_score"] {
+        for set in ["all", "decisive_result", "decisive_score"] {
             for (at, who) in [(0, "first_lost"), (1, "second_lost")] {
                 let figures = &report["policies"][at]["total"][set];
-                assert_eq!(figures["states"], compared[set]["states"], "{words:?} {set}");
-                let [one, other] = [&figures["expected_loss_score"], &compared[set]["score"][who]]
+                assert_eq!(figures["positions"], compared[set]["positions"], "{words:?} {set}");
+                let [one, other] = [&figures["score_lost"], &compared[set]["score"][who]]
                     .map(|figure| figure.as_f64().unwrap_or(0.0));
                 assert!((one - other).abs() < 1e-12, "{words:?} {set} {who}: {one} {other}");
             }
@@ -395,7 +395,7 @@ fn a_sample_without_a_mistake_leaves_doubt() {
     let report = tables.json(&words);
     let policy = &report["policies"][0];
     let (count, interval) = (
-        policy["total"]["decisive_outcome"]["states"].as_f64().unwrap(),
+        policy["total"]["decisive_result"]["positions"].as_f64().unwrap(),
         &policy["intervals"]["result_kept"],
     );
     let exact = 0.025_f64.powf(1.0 / count);
@@ -482,12 +482,12 @@ fn games_that_go_in_circles_are_sampled_from_their_table() {
     let drawn = tables.json(&[&["report", "animal-shogi-3x3"][..], &sample].concat());
     let whole =
         tables.json(&["report", "animal-shogi-3x3", "--policy", "random", "--no-games", "-q"]);
-    let kept = |report: &Value| report["policies"][0]["total"]["decisive_outcome"].clone();
-    let of = |report: &Value| kept(report)["optimal_by_outcome"].as_f64().unwrap();
+    let kept = |report: &Value| report["policies"][0]["total"]["decisive_result"].clone();
+    let of = |report: &Value| kept(report)["result_kept"].as_f64().unwrap();
     // Rows are drawn with all their images, of which the table judges one.
     assert!((of(&drawn) - of(&whole)).abs() < 0.04, "{} {}", of(&drawn), of(&whole));
     assert_eq!(drawn["table"]["judged_states"], 2000);
-    assert_eq!(drawn["policies"][1]["total"]["decisive_outcome"]["optimal_by_outcome"], 1.0);
+    assert_eq!(drawn["policies"][1]["total"]["decisive_result"]["result_kept"], 1.0);
     let ran = tables.run(&["report", "animal-shogi-3x3", "--sample", "10", "-q"]);
     assert!(ran.refused("random games").contains("add --weight uniform"), "{ran:?}");
 }
@@ -528,7 +528,7 @@ fn a_comparison_has_both_figures_of_the_same_positions() {
     let positions = &compared["figures"]["positions"];
     assert_eq!((&positions[0], &positions[1]), (&7996.0.into(), &7996.0.into()));
     for at in [0, 1] {
-        let kept = &report["policies"][at]["total"]["decisive_outcome"]["optimal_by_outcome"];
+        let kept = &report["policies"][at]["total"]["decisive_result"]["result_kept"];
         assert_eq!(&compared["figures"]["result_kept"][at], kept);
     }
     assert!(!compared["groups"].as_array().unwrap().is_empty());

@@ -110,8 +110,8 @@ fn numpy_predicts_what_is_exported() {
     let args = ["report", "--table", "othello-4x4", "--policy", &policy, "--policy", "random"];
     let report = tables.json(&args);
     let kept = |at: usize| {
-        let figures = &report["policies"][at]["total"]["decisive_outcome"];
-        figures["optimal_by_outcome"].as_f64().unwrap()
+        let figures = &report["policies"][at]["total"]["decisive_result"];
+        figures["result_kept"].as_f64().unwrap()
     };
     // Corners are valuable: better than chance, but no more than a rule of thumb.
     assert!(kept(0) > kept(1) + 0.02 && kept(0) < 0.8, "{} {}", kept(0), kept(1));

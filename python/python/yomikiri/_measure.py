@@ -596,9 +596,9 @@ class Report:
             for group in policy[field[by]]:
                 key = next(value for name, value in group.items() if name != "figures")
                 row = {"policy": policy["policy"], by: key}
-                for kind in ("all", "decisive_outcome"):
+                for kind, prefix in (("decisive_result", ""), ("all", "all_")):
                     figures = group["figures"][kind]
-                    row |= {f"{kind}_{name}": number for name, number in figures.items() if np.isscalar(number)}
+                    row |= {f"{prefix}{name}": number for name, number in figures.items() if name != "outcomes"}
                 rows.append(row)
         return pandas.DataFrame(rows)
 
@@ -803,7 +803,7 @@ def exploitability(
     **reading: Unpack[Reading],
 ) -> BothLost:
     """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
-    playing either side), each with ``outcome_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
+    playing either side), each with ``result_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
     `ValueError` if games cannot be played out on the table."""
     table = open_or_solve(table, tables=tables, progress=progress)
     report = evaluate(table, policy, mistakes=0, progress=progress, **reading)

@@ -87,7 +87,7 @@ _Column = Union[NDArray[np.generic], list[str]]
 _Columns = dict[str, _Column]
 
 #: Columns that are masks.
-_MASKS = frozenset({"legal", "optimal", "optimal_outcome", "proven", "decisive_outcome", "decisive_score"})
+_MASKS = frozenset({"legal", "optimal", "result_kept", "proven", "decisive_result", "decisive_score"})
 
 
 def _typed(found: _Columns, dtype: DTypeLike = np.float32) -> _Columns:
@@ -126,7 +126,7 @@ class Batch(dict[str, _Column]):
         distance: NDArray[np.uint16]
         legal: NDArray[np.bool_]
         optimal: NDArray[np.bool_]
-        optimal_outcome: NDArray[np.bool_]
+        result_kept: NDArray[np.bool_]
         policy: NDArray[np.float32]
         q_score: NDArray[np.float32]
         q_outcome: NDArray[np.float32]
@@ -588,7 +588,7 @@ class Values:
     def column(self, name: str) -> _Column:
         """Returns any column of `Table.columns` by name, in the types of `Table.states`."""
         if name not in self._columns:
-            moves = {"legal", "q_outcome", "q_score", "optimal", "optimal_outcome", "policy", "proven"}
+            moves = {"legal", "q_outcome", "q_score", "optimal", "result_kept", "policy", "proven"}
             if not self._table.has_scores:
                 moves.discard("q_score")
             self._read(sorted(moves) if name in moves else [name])
@@ -642,9 +642,9 @@ class Values:
         return self._with("optimal").optimal
 
     @property
-    def optimal_outcome(self) -> NDArray[np.bool_]:
+    def result_kept(self) -> NDArray[np.bool_]:
         """Moves that keep the outcome: ``bool``, ``(N, actions)``. All false where a move is not proven."""
-        return self._with("optimal_outcome").optimal_outcome
+        return self._with("result_kept").result_kept
 
     @property
     def policy(self) -> NDArray[np.float32]:

@@ -69,7 +69,7 @@ class Reading(TypedDict, total=False):
 class Lost(TypedDict):
     """Loss to a best response."""
 
-    outcome_lost: float
+    result_lost: float
     score_lost: float
 
 
@@ -116,6 +116,8 @@ class Metrics(TypedDict):
     top_1: float | None
     top_2: float | None
     top_3: float | None
+    plies_positions: float | None
+    correlation_positions: float | None
     all_positions: float | None
     all_result_kept: float | None
     all_score_kept: float | None
@@ -132,6 +134,8 @@ class Metrics(TypedDict):
     all_top_1: float | None
     all_top_2: float | None
     all_top_3: float | None
+    all_plies_positions: float | None
+    all_correlation_positions: float | None
     learned_positions: float | None
     learned_result_kept: float | None
     learned_score_kept: float | None
@@ -148,7 +152,10 @@ class Metrics(TypedDict):
     learned_top_1: float | None
     learned_top_2: float | None
     learned_top_3: float | None
+    learned_plies_positions: float | None
+    learned_correlation_positions: float | None
     value_error: float | None
+    value_rmse: float | None
     value_sign: float | None
     value_brier: float | None
     value_calibration: float | None

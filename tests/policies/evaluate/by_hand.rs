@@ -5,7 +5,7 @@ use yomikiri::error::Error;
 
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Outcome, Rules, Score};
-use yomikiri_measure::judge::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
+use yomikiri_measure::judge::{Case, Figure, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 use crate::common::solved::board_4x4;
@@ -87,35 +87,35 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!(measured.judged, 2);
     let policy = &measured.policies[0];
 
-    let mut first = Figures { states: 1, scored: 1, ..Figures::default() };
-    first.optimal_outcome = 0.75;
-    first.optimal_score = 0.5;
+    let mut first = Figures { positions: 1, scored: 1, ..Figures::default() };
+    first.result_kept = 0.75;
+    first.score_kept = 0.5;
     // A draw for a win with 1/8, a loss for a win with 1/8.
-    first.loss_outcome = 0.125 + 0.25;
+    first.result_lost = 0.125 + 0.25;
     // 4 discs with 1/4, 6 and 10 with 1/8 each.
-    first.loss_score = 1.0 + 0.75 + 1.25;
+    first.score_lost = 1.0 + 0.75 + 1.25;
     first.outcomes[Outcome::Win.index()] = [0.125, 0.125, 0.75];
     // Ranks 3 4 2 1 for 4 3 2 1: 1 - 6 (1 + 1) / (4 (16 - 1)).
     (first.correlation, first.correlated) = (0.8, 1);
     // The best move has 1/2 and is ranked second.
     (first.nll, first.top) = (2f64.ln(), [0.0, 1.0, 1.0]);
     first.entropy = 0.5 * 2f64.ln() + 0.25 * 4f64.ln() + 2.0 * 0.125 * 8f64.ln();
-    let mut second = Figures { states: 1, scored: 1, ..Figures::default() };
-    (second.optimal_outcome, second.optimal_score) = (1.0, 1.0);
+    let mut second = Figures { positions: 1, scored: 1, ..Figures::default() };
+    (second.result_kept, second.score_kept) = (1.0, 1.0);
     (second.entropy, second.top) = (0.5 * 4f64.ln() + 0.5 * 2f64.ln(), [1.0; 3]);
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
 
     assert_eq!(policy.details.layers[0].key, Key::Layer(4));
     assert_eq!(policy.details.layers[0].figures.all, first);
     assert_eq!(policy.details.layers[1].figures.all, second);
-    assert_eq!(policy.total.decisive_outcome, first);
+    assert_eq!(policy.total.decisive_result, first);
     assert_eq!(policy.total.decisive_score, Some(first));
     let mut both = first;
     both.add(&second);
     assert_eq!(policy.total.all, both);
-    assert_eq!(policy.total.all.means().optimal_by_outcome, Some(0.875));
-    assert_eq!(policy.total.all.means().expected_loss_score, Some(1.5));
-    assert_eq!(policy.total.all.means().rank_correlation, Some(0.8));
+    assert_eq!(policy.total.all.result_kept(), Some(0.875));
+    assert_eq!(policy.total.all.score_lost(), Some(1.5));
+    assert_eq!(policy.total.all.rank_correlation(), Some(0.8));
 
     let numbers = |groups: &[yomikiri_measure::judge::Group]| -> Vec<i32> {
         groups.iter().map(|group| group.key.number()).collect()
@@ -132,9 +132,9 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!(losses.worst(), Some(10));
 
     // A win expected with 0.75, truly 1; a draw with 0.25, truly 0.5.
-    let values = policy.details.values.as_ref().unwrap();
-    assert_eq!(values.means().mean_error, Some(0.5));
-    assert_eq!(values.means().brier, Some(0.0625));
-    assert_eq!(values.means().sign_accuracy, Some(1.0));
-    assert_eq!(values.means().calibration_error, Some(0.25));
+    let value = |name| Figure::named(name).of_predictions(&policy.details).unwrap();
+    assert_eq!(value("value_error"), Some(0.5));
+    assert_eq!(value("value_brier"), Some(0.0625));
+    assert_eq!(value("value_sign"), Some(1.0));
+    assert_eq!(value("value_calibration"), Some(0.25));
 }

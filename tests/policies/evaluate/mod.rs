@@ -85,20 +85,20 @@ fn folded() -> &'static (Opened, AccuracyReport) {
 
 /// Returns the sets that are present.
 fn sets(figures: &FiguresBySet) -> Vec<&Figures> {
-    let all = [&figures.all, &figures.decisive_outcome];
+    let all = [&figures.all, &figures.decisive_result];
     all.into_iter().chain(&figures.decisive_score).collect()
 }
 
 fn numbers(figures: &Figures) -> [f64; 11] {
     [
-        figures.states as f64,
+        figures.positions as f64,
         figures.scored as f64,
         figures.timed as f64,
-        figures.optimal_outcome,
-        figures.optimal_score,
-        figures.optimal_distance,
-        figures.loss_outcome,
-        figures.loss_score,
+        figures.result_kept,
+        figures.score_kept,
+        figures.plies_kept,
+        figures.result_lost,
+        figures.score_lost,
         figures.outcomes[Outcome::Win.index()][Outcome::Draw.index()],
         figures.outcomes[Outcome::Win.index()][Outcome::Loss.index()],
         figures.outcomes[Outcome::Draw.index()][Outcome::Loss.index()],
@@ -120,10 +120,10 @@ fn assert_close(found: &FiguresBySet, wanted: &FiguresBySet, what: &str) {
 fn perfect_is_perfect_everywhere() {
     let (_, report) = folded();
     let perfect = &report.policies[3];
-    assert_eq!(perfect.total.all.states, JUDGED);
+    assert_eq!(perfect.total.all.positions, JUDGED);
     let layers = perfect.details.layers.iter().map(|layer| &layer.figures);
     for figures in layers.chain([&perfect.total]).flat_map(sets) {
-        let n = figures.states as f64;
+        let n = figures.positions as f64;
         assert_eq!(numbers(figures), [n, n, 0.0, n, n, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }
@@ -330,12 +330,12 @@ fn only_proven_positions_are_judged() {
         judged.map(|row| u64::from(graph.orientations(row).unwrap().count())).sum();
     assert_eq!(table.judged_states, positions);
     for policy in &report.policies {
-        assert_eq!(policy.total.all.states, table.judged_states);
+        assert_eq!(policy.total.all.positions, table.judged_states);
     }
     let perfect = &report.policies[3].total;
     for figures in sets(perfect) {
-        assert_eq!(figures.optimal_score, figures.states as f64);
-        assert_eq!(figures.loss_score, 0.0);
+        assert_eq!(figures.score_kept, figures.positions as f64);
+        assert_eq!(figures.score_lost, 0.0);
     }
 }
 
@@ -426,12 +426,12 @@ fn the_report_as_json_says_whose_values_they_are() {
     assert_eq!((&root["mover"], &root["winner"]), (&"Black".into(), &"White".into()));
     assert_eq!((&root["outcome"], &root["score"]), (&(-1).into(), &(-8).into()));
     let perfect = &json["policies"][3]["total"]["all"];
-    assert_eq!(perfect["optimal_by_score"], 1.0);
-    assert!(perfect["optimal_by_distance"].is_null() && perfect["distance_states"] == 0);
-    assert_eq!(perfect["blunders"]["win_to_loss"]["share"], 0.0);
+    assert_eq!(perfect["score_kept"], 1.0);
+    assert!(perfect["plies_kept"].is_null() && perfect["plies_positions"] == 0);
+    assert_eq!(perfect["win_to_loss"], 0.0);
     // No position of the first layer is decisive by outcome: an empty set has no means.
     let first = &json["policies"][0]["layers"][0];
     assert_eq!(first["layer"], 4);
-    assert_eq!(first["figures"]["decisive_outcome"]["states"], 0);
-    assert!(first["figures"]["decisive_outcome"]["optimal_by_outcome"].is_null());
+    assert_eq!(first["figures"]["decisive_result"]["positions"], 0);
+    assert!(first["figures"]["decisive_result"]["result_kept"].is_null());
 }

@@ -114,18 +114,17 @@ fn plain_figures(rule: Rule) -> FiguresBySet {
         let most = *liking.iter().max().unwrap();
         let p = 1.0 / liking.iter().filter(|&&l| l == most).count() as f64;
         let timed = u64::from(plies.is_some());
-        let mut one = Figures { states: 1, timed, ..Figures::default() };
+        let mut one = Figures { positions: 1, timed, ..Figures::default() };
         for (&(outcome, left), _) in values.iter().zip(&liking).filter(|&(_, &l)| l == most) {
-            one.loss_outcome += p * f64::from(own - outcome);
-            one.optimal_outcome += if outcome == own { p } else { 0.0 };
-            one.optimal_distance +=
-                if timed == 1 && (outcome, left) == (own, plies) { p } else { 0.0 };
+            one.result_lost += p * f64::from(own - outcome);
+            one.result_kept += if outcome == own { p } else { 0.0 };
+            one.plies_kept += if timed == 1 && (outcome, left) == (own, plies) { p } else { 0.0 };
             assert!(outcome <= own);
             one.outcomes[(own + 1) as usize][(outcome + 1) as usize] += p;
         }
         figures.all.add(&one);
         if values.iter().any(|&(outcome, _)| outcome != own) {
-            figures.decisive_outcome.add(&one);
+            figures.decisive_result.add(&one);
         }
     }
     figures
@@ -136,7 +135,7 @@ fn figures_agree_with_the_plain_rules_and_solver() {
     let rules: [(&str, Rule); 2] = [("random", random), ("greedy", greedy)];
     for (place, (name, rule)) in rules.into_iter().enumerate() {
         let wanted = plain_figures(rule);
-        assert_eq!(wanted.all.states, OPEN);
+        assert_eq!(wanted.all.positions, OPEN);
         for (_, report) in [by_rank(), by_keys()] {
             assert_eq!(report.policies[place].policy, name);
             assert_close(&report.policies[place].total, &wanted, name);
@@ -178,7 +177,7 @@ fn layers_are_plies_where_they_are_known() {
             .details
             .layers
             .iter()
-            .map(|layer| (layer.key, layer.figures.all.states))
+            .map(|layer| (layer.key, layer.figures.all.positions))
             .collect();
         assert_eq!(layers, open);
     }
@@ -190,7 +189,7 @@ fn assert_perfect(report: &AccuracyReport) {
     assert_eq!(perfect.policy, "perfect");
     let layers = perfect.details.layers.iter().map(|layer| &layer.figures);
     for figures in layers.chain([&perfect.total]).flat_map(sets) {
-        let (n, timed) = (figures.states as f64, figures.timed as f64);
+        let (n, timed) = (figures.positions as f64, figures.timed as f64);
         assert_eq!(numbers(figures), [n, 0.0, timed, n, 0.0, timed, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }
@@ -204,9 +203,9 @@ fn perfect_is_perfect_everywhere() {
     // Wins by infinite play have no plies to keep.
     let pawn = &pawn().1;
     let all = &pawn.policies[0].total.all;
-    assert!(pawn.table.complete && pawn.table.judged_states == all.states);
-    assert!(0 < all.timed && all.timed < all.states);
-    assert!(pawn.policies[0].total.decisive_outcome.states > 0);
+    assert!(pawn.table.complete && pawn.table.judged_states == all.positions);
+    assert!(0 < all.timed && all.timed < all.positions);
+    assert!(pawn.policies[0].total.decisive_result.positions > 0);
     assert!(
         all.outcomes[Outcome::Win.index()][Outcome::Loss.index()] > 0.0
             && all.outcomes[Outcome::Win.index()][Outcome::Draw.index()] == 0.0
@@ -275,7 +274,7 @@ fn only_proven_rows_are_judged() {
         assert_eq!(report.table.judged_states, judged);
         for policy in &report.policies {
             let all = &policy.total.all;
-            assert_eq!((all.states, all.timed, all.scored), (judged, timed, 0));
+            assert_eq!((all.positions, all.timed, all.scored), (judged, timed, 0));
         }
         assert_perfect(report);
     }
@@ -393,25 +392,22 @@ fn the_report_as_json_has_no_scores() {
     });
     assert_eq!(json["table"], table);
     // At the root four of five moves lose at once, and the fifth wins as soon as possible.
-    let blunder = |states: f64| serde_json::json!({ "expected_states": states, "share": states });
     let figures = serde_json::json!({
-        "states": 1,
-        "distance_states": 1,
-        "optimal_by_outcome": 0.2,
-        "optimal_by_score": null,
-        "optimal_by_distance": 0.2,
-        "expected_loss_outcome": 1.6,
-        "expected_loss_score": null,
-        "blunders": {
-            "win_to_draw": blunder(0.0),
-            "win_to_loss": blunder(0.8),
-            "draw_to_loss": blunder(0.0),
-        },
+        "positions": 1,
+        "plies_positions": 1,
+        "result_kept": 0.2,
+        "score_kept": null,
+        "plies_kept": 0.2,
+        "result_lost": 1.6,
+        "score_lost": null,
+        "win_to_draw": 0.0,
+        "win_to_loss": 0.8,
+        "draw_to_loss": 0.0,
         "outcomes": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.8, 0.0, 0.2]],
         "rank_correlation": null,
-        "rank_correlation_states": 0,
+        "correlation_positions": 0,
         "nll": 5f64.ln(),
-        "no_chance_states": 0,
+        "no_chance": 0.0,
         "entropy": 5f64.ln(),
         "top_1": 0.2,
         "top_2": 0.4,
@@ -419,7 +415,7 @@ fn the_report_as_json_has_no_scores() {
     });
     let layer = serde_json::json!({
         "layer": 0,
-        "figures": { "all": figures, "decisive_outcome": figures, "decisive_score": null },
+        "figures": { "all": figures, "decisive_result": figures, "decisive_score": null },
     });
     assert_eq!(json["policies"][0]["policy"], "random");
     assert_alike(&json["policies"][0]["layers"][0], &layer, "the root");
@@ -464,7 +460,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let places: HashSet<&str> = worst.iter().map(|it| it["position"].as_str().unwrap()).collect();
     assert_eq!((worst.len(), places.len()), (4, 4));
     for mistake in worst {
-        assert_eq!((&mistake["outcome_lost"], &mistake["score_lost"]), (&2.0.into(), &Value::Null));
+        assert_eq!((&mistake["result_lost"], &mistake["score_lost"]), (&2.0.into(), &Value::Null));
         let chosen = |facts: &&Value| facts["probability"].as_f64().unwrap() > 0.0;
         let mut moves = mistake["moves"].as_array().unwrap().iter().filter(chosen);
         assert!(moves.all(|facts| facts["outcome"] == -1 && facts["best"] == false));
@@ -482,7 +478,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     // A few games return to it.
     let met = first["met"].as_f64().unwrap();
     assert!((0.5..0.5 + 1e-8).contains(&met), "{met}");
-    assert_eq!(first["outcome_lost"], 1.6);
+    assert_eq!(first["result_lost"], 1.6);
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
     let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);

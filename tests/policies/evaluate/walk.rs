@@ -101,7 +101,7 @@ impl Walk {
             let chosen = liking.iter().filter(|&&l| l == most).count() as f64;
             let scores: Vec<i32> = after.iter().map(|next| -self.scores[next]).collect();
             let best = *scores.iter().max().unwrap();
-            let mut one = Figures { states: 1, scored: 1, ..Figures::default() };
+            let mut one = Figures { positions: 1, scored: 1, ..Figures::default() };
             for (&score, &l) in scores.iter().zip(&liking) {
                 if l == most {
                     count(&mut one, best, score, 1.0 / chosen);
@@ -113,7 +113,7 @@ impl Walk {
             });
             figures.all.add(&one);
             if scores.iter().any(|score| score.signum() != best.signum()) {
-                figures.decisive_outcome.add(&one);
+                figures.decisive_result.add(&one);
             }
             if scores.iter().any(|&score| score != best) {
                 figures.decisive_score.get_or_insert_default().add(&one);
@@ -125,12 +125,12 @@ impl Walk {
 
 fn count(figures: &mut Figures, best: i32, score: i32, p: f64) {
     if score == best {
-        figures.optimal_score += p;
+        figures.score_kept += p;
     }
     if score.signum() == best.signum() {
-        figures.optimal_outcome += p;
+        figures.result_kept += p;
     }
-    figures.loss_score += p * f64::from(best - score);
-    figures.loss_outcome += p * f64::from(best.signum() - score.signum());
+    figures.score_lost += p * f64::from(best - score);
+    figures.result_lost += p * f64::from(best.signum() - score.signum());
     figures.outcomes[(best.signum() + 1) as usize][(score.signum() + 1) as usize] += p;
 }

@@ -139,7 +139,7 @@ fn positions_that_a_program_has_learned_from_are_measured_apart() {
     let found = &apart["policies"][0];
     assert_eq!(found["policy"], trained);
     assert_eq!(found["splits"]["test"], alone["policies"][0]["total"]);
-    assert!(found["splits"]["train"]["all"]["states"].as_u64() > Some(10_000));
+    assert!(found["splits"]["train"]["all"]["positions"].as_u64() > Some(10_000));
     let seven = format!("{trained}:7");
     let other = tables.json(&with(&[&policy, "--policy", &seven]));
     assert!(other["policies"][0]["splits"].is_null());
@@ -422,7 +422,7 @@ fn nothing_less_than_nothing_is_lost() {
     let report = tables.json(&["report", "--policy", &policy]);
     let first = &report["games"]["policies"][0]["exploitability"]["first"];
     assert_ne!(first["outcome"], -1.0, "{first}");
-    assert_eq!(first["outcome_lost"], 0.0, "{first}");
+    assert_eq!(first["result_lost"], 0.0, "{first}");
 }
 
 #[test]

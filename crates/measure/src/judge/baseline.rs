@@ -126,9 +126,9 @@ impl Baseline {
             false => (layers, "layer"),
         };
         let group = |of: &Value| {
-            let decisive = &of["figures"]["decisive_outcome"];
-            let share = decisive["optimal_by_outcome"].as_f64()?;
-            Some((of[key].as_i64()? as i32, decisive["states"].as_u64()?, share))
+            let decisive = &of["figures"]["decisive_result"];
+            let share = decisive["result_kept"].as_f64()?;
+            Some((of[key].as_i64()? as i32, decisive["positions"].as_u64()?, share))
         };
         groups.iter().filter_map(group).collect()
     }

@@ -102,9 +102,9 @@ impl Comparison {
 pub(super) fn groups_of(details: &Details) -> Vec<(i32, u64, f64)> {
     let groups = if details.layers.is_empty() { &details.by_distance } else { &details.layers };
     let group = |Group { key, figures }: &Group| {
-        let decisive = &figures.decisive_outcome;
+        let decisive = &figures.decisive_result;
         let (Key::Layer(group) | Key::Distance(group)) = *key else { return None };
-        Some((group, decisive.states, decisive.means().optimal_by_outcome?))
+        Some((group, decisive.positions, decisive.result_kept()?))
     };
     groups.iter().filter_map(group).collect()
 }
@@ -116,7 +116,7 @@ pub struct PairedSets {
     /// Every judged position.
     pub all: Pairs,
     /// Positions whose moves differ in outcome.
-    pub decisive_outcome: Pairs,
+    pub decisive_result: Pairs,
     /// Positions whose moves differ in score; empty in games without scores.
     pub decisive_score: Pairs,
     /// Positions of the greatest difference, by score and then by outcome, in descending order.
@@ -128,9 +128,9 @@ pub struct PairedSets {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Pairs {
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Number of positions in which their move probabilities differ.
-    pub states_apart: u64,
+    pub positions_apart: u64,
     /// Comparison by loss of outcome.
     pub outcome: Paired,
     /// Comparison by loss of score; zeros in games without scores.
@@ -186,7 +186,7 @@ pub struct Difference {
     /// Likeliest move of each policy (of its first seed).
     pub moves: [String; 2],
     /// Loss of outcome of each policy.
-    pub outcome_lost: [f64; 2],
+    pub result_lost: [f64; 2],
     /// Loss of score of each policy.
     pub score_lost: [f64; 2],
     /// All moves with the probabilities of each policy (of its first seed).
@@ -197,7 +197,7 @@ pub struct Difference {
 impl Difference {
     /// Returns the absolute differences of the losses of score and of outcome.
     fn size(&self) -> [f64; 2] {
-        [self.score_lost, self.outcome_lost].map(|[first, second]| (first - second).abs())
+        [self.score_lost, self.result_lost].map(|[first, second]| (first - second).abs())
     }
 }
 
@@ -234,8 +234,8 @@ impl Pairs {
         is_apart: bool,
         (weight, is_sample): (u32, bool),
     ) {
-        self.states += u64::from(weight);
-        self.states_apart += if is_apart { u64::from(weight) } else { 0 };
+        self.positions += u64::from(weight);
+        self.positions_apart += if is_apart { u64::from(weight) } else { 0 };
         self.outcome.add(mean.map(|lost| lost.outcome), weight, is_sample);
         self.score.add(mean.map(|lost| lost.score), weight, is_sample);
         self.seeds.resize(lost.len(), Default::default());
@@ -248,11 +248,11 @@ impl Pairs {
     }
 
     fn averaged(&mut self, most: Option<Score>) {
-        self.outcome.averaged(self.states, Some(2.0));
-        self.score.averaged(self.states, most.map(|most| 2.0 * f64::from(most.0)));
+        self.outcome.averaged(self.positions, Some(2.0));
+        self.score.averaged(self.positions, most.map(|most| 2.0 * f64::from(most.0)));
         for lost in self.seeds.iter_mut().flatten() {
-            lost.outcome /= self.states.max(1) as f64;
-            lost.score /= self.states.max(1) as f64;
+            lost.outcome /= self.positions.max(1) as f64;
+            lost.score /= self.positions.max(1) as f64;
         }
     }
 }
@@ -298,7 +298,7 @@ impl PairedSets {
             let weighed = (case.weight, is_sample);
             self.all.add(&all, average, is_apart, weighed);
             if case.differs_in_outcome {
-                self.decisive_outcome.add(&all, average, is_apart, weighed);
+                self.decisive_result.add(&all, average, is_apart, weighed);
             }
             if case.differs_in_score {
                 self.decisive_score.add(&all, average, is_apart, weighed);
@@ -319,7 +319,7 @@ impl PairedSets {
                     let action = piece.batch.actions()[range.clone()][likeliest(own)];
                     game.action_name(position.side, action)
                 }),
-                outcome_lost: average.map(|lost| lost.outcome),
+                result_lost: average.map(|lost| lost.outcome),
                 score_lost: average.map(|lost| lost.score),
                 mistakes: chosen[0].each_ref().map(mistake),
             };
@@ -353,7 +353,7 @@ impl PairedSets {
 
     /// Divides the sums by the numbers of positions, once all are added; `most` is the largest score of the game.
     pub(super) fn averaged(mut self, most: Option<Score>) -> PairedSets {
-        let sets = [&mut self.all, &mut self.decisive_outcome, &mut self.decisive_score];
+        let sets = [&mut self.all, &mut self.decisive_result, &mut self.decisive_score];
         sets.into_iter().for_each(|pairs| pairs.averaged(most));
         self
     }

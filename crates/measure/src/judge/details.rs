@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
+use super::figures::{Figures, FiguresBySet, result_lost_by, score_lost_by};
 use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
@@ -169,7 +169,7 @@ impl DetailSums {
         }
         if case.own.score.is_some() {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
-                let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
+                let lost = score_lost_by(&case.own, truth).unsigned_abs() as usize;
                 let expected = p * f64::from(case.weight);
                 self.losses.add(lost, expected);
                 if case.differs_in_score {
@@ -318,7 +318,7 @@ struct Percentiles {
     /// Greatest loss.
     worst: Option<usize>,
     /// Element n: expected number of positions with a loss of n.
-    expected_states: Vec<f64>,
+    expected_positions: Vec<f64>,
 }
 
 impl From<Losses> for Percentiles {
@@ -327,7 +327,7 @@ impl From<Losses> for Percentiles {
             percentile_95: of.percentile(0.95),
             percentile_99: of.percentile(0.99),
             worst: of.worst(),
-            expected_states: of.expected,
+            expected_positions: of.expected,
         }
     }
 }
@@ -377,8 +377,8 @@ impl SquareTable {
             let square = &mut self.0[usize::from(action.0)];
             square.played += p;
             if truth.q_score() != own.q_score() {
-                square.result_lost += p * outcome_lost(own, truth);
-                square.score_lost += p * f64::from(score_lost(own, truth));
+                square.result_lost += p * result_lost_by(own, truth);
+                square.score_lost += p * f64::from(score_lost_by(own, truth));
             }
         }
     }

@@ -6,32 +6,30 @@ use super::positions::{Case, Truth};
 use yomikiri::rules::{Outcome, Split};
 
 /// Figures of a policy on a set of positions. The fields are sums over the positions of expectations over the
-/// policy's moves; [`Figures::means`] returns the means.
+/// policy's moves; the methods return the means, which [`FIGURES`](super::FIGURES) declares.
 ///
 /// All values are those of the player to move. JSON contains the means, not the sums: see
 /// `docs/json.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(into = "Means")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Number of positions whose moves have scores: all in a layered game, none in a cyclic one.
     pub scored: u64,
     /// Number of positions in which distances are compared. In a cyclic game these are won or lost in an
     /// exactly known number of plies, as is every move that keeps the outcome; a layered game has none.
     pub timed: u64,
     /// Probability of moves that keep the best outcome.
-    pub optimal_outcome: f64,
+    pub result_kept: f64,
     /// Probability of moves that keep the best score.
-    pub optimal_score: f64,
+    pub score_kept: f64,
     /// In the timed positions: probability of moves that keep the best outcome and win as soon, or lose as
     /// late, as possible.
-    pub optimal_distance: f64,
+    pub plies_kept: f64,
     /// Best outcome minus the chosen one's: a win is 1, a draw 0 and a loss −1.
-    pub loss_outcome: f64,
+    pub result_lost: f64,
     /// Best score minus the chosen one's.
-    pub loss_score: f64,
+    pub score_lost: f64,
     /// Expected numbers of positions by the best outcome and the outcome after the policy's move, both the
     /// mover's: `outcomes[best][left]` by [`Outcome::index`].
     pub outcomes: [[f64; 3]; 3],
@@ -58,14 +56,14 @@ impl Figures {
 
     /// Adds the figures of another, disjoint set.
     pub fn add(&mut self, other: &Figures) {
-        self.states += other.states;
+        self.positions += other.positions;
         self.scored += other.scored;
         self.timed += other.timed;
-        self.optimal_outcome += other.optimal_outcome;
-        self.optimal_score += other.optimal_score;
-        self.optimal_distance += other.optimal_distance;
-        self.loss_outcome += other.loss_outcome;
-        self.loss_score += other.loss_score;
+        self.result_kept += other.result_kept;
+        self.score_kept += other.score_kept;
+        self.plies_kept += other.plies_kept;
+        self.result_lost += other.result_lost;
+        self.score_lost += other.score_lost;
         self.correlation += other.correlation;
         self.correlated += other.correlated;
         self.nll += other.nll;
@@ -77,37 +75,53 @@ impl Figures {
         }
     }
 
-    /// Returns the means; `None` for an empty set.
-    pub fn means(&self) -> Means {
-        let mean = |sum| mean(sum, self.states);
-        let blunder = |best: Outcome, left: Outcome| {
-            let expected_states = self.outcomes[best.index()][left.index()];
-            Blunder { expected_states, share: mean(expected_states) }
-        };
-        let [top_1, top_2, top_3] = self.top.map(mean);
-        Means {
-            states: self.states,
-            distance_states: self.timed,
-            optimal_by_outcome: mean(self.optimal_outcome),
-            optimal_by_score: self::mean(self.optimal_score, self.scored),
-            optimal_by_distance: self::mean(self.optimal_distance, self.timed),
-            expected_loss_outcome: mean(self.loss_outcome),
-            expected_loss_score: self::mean(self.loss_score, self.scored),
-            rank_correlation: self::mean(self.correlation, self.correlated),
-            rank_correlation_states: self.correlated,
-            nll: mean(self.nll),
-            no_chance_states: self.no_chance,
-            entropy: mean(self.entropy),
-            top_1,
-            top_2,
-            top_3,
-            blunders: Blunders {
-                win_to_draw: blunder(Outcome::Win, Outcome::Draw),
-                win_to_loss: blunder(Outcome::Win, Outcome::Loss),
-                draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
-            },
-            outcomes: self.outcomes,
-        }
+    /// Returns the mean over all positions; `None` for an empty set.
+    pub(super) fn mean(&self, sum: f64) -> Option<f64> {
+        mean(sum, self.positions)
+    }
+
+    /// Returns the mean probability of keeping the best outcome.
+    pub fn result_kept(&self) -> Option<f64> {
+        self.mean(self.result_kept)
+    }
+
+    /// Returns the mean probability of keeping the best score.
+    pub fn score_kept(&self) -> Option<f64> {
+        mean(self.score_kept, self.scored)
+    }
+
+    /// Returns the mean probability of winning as soon, or losing as late, as possible.
+    pub fn plies_kept(&self) -> Option<f64> {
+        mean(self.plies_kept, self.timed)
+    }
+
+    /// Returns the mean loss of score.
+    pub fn score_lost(&self) -> Option<f64> {
+        mean(self.score_lost, self.scored)
+    }
+
+    /// Returns the mean rank correlation.
+    pub fn rank_correlation(&self) -> Option<f64> {
+        mean(self.correlation, self.correlated)
+    }
+
+    /// Returns the share of positions in which a draw is left of a win.
+    pub fn win_to_draw(&self) -> Option<f64> {
+        self.left(Outcome::Win, Outcome::Draw)
+    }
+
+    /// Returns the share of positions in which a loss is left of a win.
+    pub fn win_to_loss(&self) -> Option<f64> {
+        self.left(Outcome::Win, Outcome::Loss)
+    }
+
+    /// Returns the share of positions in which a loss is left of a draw.
+    pub fn draw_to_loss(&self) -> Option<f64> {
+        self.left(Outcome::Draw, Outcome::Loss)
+    }
+
+    fn left(&self, best: Outcome, left: Outcome) -> Option<f64> {
+        self.mean(self.outcomes[best.index()][left.index()])
     }
 
     /// Returns the figures of one position, whose moves have the values `truths`, and from the policy
@@ -137,30 +151,30 @@ impl Figures {
         let (best, has_scores) = (&case.own, case.own.score.is_some());
         let (count, weight) = (u64::from(weight), f64::from(weight));
         let (mut outcome, mut score, mut distance) = (Share::new(), Share::new(), Share::new());
-        let (mut left, mut loss_outcome, mut loss_score, mut entropy) = ([0.0; 3], 0.0, 0.0, 0.0);
+        let (mut left, mut result_lost, mut score_lost, mut entropy) = ([0.0; 3], 0.0, 0.0, 0.0);
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
             left[truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
             score.add(truth.score == best.score, p);
             distance.add(truth.rank == best.rank, p);
-            loss_outcome += p * outcome_lost(best, truth);
-            loss_score += p * f64::from(score_lost(best, truth));
+            result_lost += p * result_lost_by(best, truth);
+            score_lost += p * f64::from(score_lost_by(best, truth));
             entropy -= if p < 1.0 { p * p.ln() } else { 0.0 };
         }
-        self.states += count;
-        self.optimal_outcome += outcome.total() * weight;
+        self.positions += count;
+        self.result_kept += outcome.total() * weight;
         if has_scores {
             self.scored += count;
-            self.optimal_score += score.total() * weight;
+            self.score_kept += score.total() * weight;
         }
         if case.timed {
             self.timed += count;
-            self.optimal_distance += distance.total() * weight;
+            self.plies_kept += distance.total() * weight;
         }
         let sums = &mut self.outcomes[best.outcome.index()];
         sums.iter_mut().zip(left).for_each(|(sum, p)| *sum += p * weight);
-        self.loss_outcome += loss_outcome * weight;
-        self.loss_score += loss_score * weight;
+        self.result_lost += result_lost * weight;
+        self.score_lost += score_lost * weight;
         self.entropy += entropy * weight;
         let q = |at: usize| truths[at].q() as f64;
         // In games without scores, distances distinguish moves too.
@@ -179,12 +193,12 @@ impl Figures {
 }
 
 /// Returns the loss of outcome by a move: 0, 1 or 2.
-pub(super) fn outcome_lost(best: &Truth, truth: &Truth) -> f64 {
+pub(super) fn result_lost_by(best: &Truth, truth: &Truth) -> f64 {
     f64::from(best.outcome.value() - truth.outcome.value())
 }
 
 /// Returns the loss of score by a move; 0 in games without scores.
-pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
+pub(super) fn score_lost_by(best: &Truth, truth: &Truth) -> i32 {
     match (best.score, truth.score) {
         (Some(best), Some(score)) => i32::from(best.0) - i32::from(score.0),
         _ => 0,
@@ -228,7 +242,7 @@ pub struct FiguresBySet {
     /// Every judged position that is not terminal, including forced moves and passes.
     pub all: Figures,
     /// Positions whose legal moves differ in outcome.
-    pub decisive_outcome: Figures,
+    pub decisive_result: Figures,
     /// Positions whose legal moves differ in score; `None` if the game has no scores.
     pub decisive_score: Option<Figures>,
 }
@@ -244,7 +258,7 @@ impl FiguresBySet {
     pub(super) fn add_some(&mut self, in_outcome: bool, in_score: Option<bool>, some: &Figures) {
         self.all.add(some);
         if in_outcome {
-            self.decisive_outcome.add(some);
+            self.decisive_result.add(some);
         }
         if let Some(differs) = in_score {
             let scored = self.decisive_score.get_or_insert_default();
@@ -257,7 +271,7 @@ impl FiguresBySet {
     /// Adds the figures of other positions.
     pub fn add(&mut self, other: &FiguresBySet) {
         self.all.add(&other.all);
-        self.decisive_outcome.add(&other.decisive_outcome);
+        self.decisive_result.add(&other.decisive_result);
         if let Some(other) = &other.decisive_score {
             self.decisive_score.get_or_insert_default().add(other);
         }
@@ -289,80 +303,7 @@ impl FiguresBySplit {
     /// Returns the part to judge the policy by: the test part, or else the validation part; `None` if it was
     /// trained on all positions.
     pub fn held_out(&self) -> Option<Split> {
-        [Split::Test, Split::Validation].into_iter().find(|&split| self.of(split).all.states > 0)
-    }
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Blunder {
-    /// Expected number of positions with the blunder.
-    pub expected_states: f64,
-    /// Expected share of all positions, 0 to 1.
-    pub share: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Blunders {
-    /// A draw is left of a win.
-    pub win_to_draw: Blunder,
-    /// A loss is left of a win.
-    pub win_to_loss: Blunder,
-    /// A loss is left of a draw.
-    pub draw_to_loss: Blunder,
-}
-
-/// Means over positions.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Means {
-    /// Number of positions.
-    pub states: u64,
-    /// Number of positions in which distances are compared.
-    pub distance_states: u64,
-    /// Probability of keeping the best outcome, 0 to 1.
-    pub optimal_by_outcome: Option<f64>,
-    /// Probability of keeping the best score, 0 to 1.
-    pub optimal_by_score: Option<f64>,
-    /// Over distance_states: probability of winning as soon, or losing as late, as possible, 0 to 1.
-    pub optimal_by_distance: Option<f64>,
-    /// Mean loss of outcome, 0 to 2.
-    pub expected_loss_outcome: Option<f64>,
-    /// Mean loss of score.
-    pub expected_loss_score: Option<f64>,
-    /// Spearman's rank correlation of the policy's scores with the exact values of the moves.
-    pub rank_correlation: Option<f64>,
-    /// Number of positions with a rank correlation.
-    pub rank_correlation_states: u64,
-    /// Negative log-likelihood of the best moves, in nats.
-    pub nll: Option<f64>,
-    /// Number of positions in which the best moves have less than 1e-12, which counts as 1e-12.
-    pub no_chance_states: u64,
-    /// Entropy of the probabilities, in nats.
-    pub entropy: Option<f64>,
-    /// Probability that the move ranked first is a best one, 0 to 1.
-    pub top_1: Option<f64>,
-    /// Probability that a best move is among the first two, 0 to 1.
-    pub top_2: Option<f64>,
-    /// Probability that a best move is among the first three, 0 to 1.
-    pub top_3: Option<f64>,
-    /// Blunders: moves that leave a worse outcome.
-    pub blunders: Blunders,
-    /// Expected positions by the best outcome (loss, draw, win) and the outcome after the move.
-    pub outcomes: [[f64; 3]; 3],
-}
-
-impl Means {
-    /// Returns the share of positions in which the best moves have no chance.
-    pub fn no_chance(&self) -> Option<f64> {
-        mean(self.no_chance_states as f64, self.states)
-    }
-}
-
-impl From<Figures> for Means {
-    fn from(of: Figures) -> Means {
-        of.means()
+        [Split::Test, Split::Validation].into_iter().find(|&split| self.of(split).all.positions > 0)
     }
 }
 

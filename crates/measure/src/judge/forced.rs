@@ -5,15 +5,12 @@
 //! takes a proven win and how often a proven loss. A move that is not proven may be as good or as bad as any,
 //! so these are lower bounds of how often it keeps a win and how often it blunders.
 
-use serde::Serialize;
-
 use super::details::{Details, Key};
 use super::figures::Figures;
 use yomikiri::rules::Outcome;
 
 /// Figures of a policy where only some moves are proven.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ForcedFigures {
     /// Number of positions proven to be won, with a move not proven to keep the win.
     pub won: u64,
@@ -35,13 +32,13 @@ impl ForcedFigures {
             let group = details.by_value.iter().find(|group| group.key == key);
             group.map_or(Figures::default(), |group| group.figures.all)
         };
-        let [won, at_risk] = [Outcome::Win, Outcome::Draw].map(|outcome| of(outcome).means());
+        let [won, at_risk] = [Outcome::Win, Outcome::Draw].map(of);
         ForcedFigures {
-            won: won.states,
-            won_kept: won.optimal_by_outcome,
-            won_thrown: won.blunders.win_to_loss.share,
-            at_risk: at_risk.states,
-            at_risk_lost: at_risk.blunders.draw_to_loss.share,
+            won: won.positions,
+            won_kept: won.result_kept(),
+            won_thrown: won.win_to_loss(),
+            at_risk: at_risk.positions,
+            at_risk_lost: at_risk.draw_to_loss(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::exact_play::{Aim, Expected, Play, Response};
-use super::figures::outcome_lost;
+use super::figures::result_lost_by;
 use super::mistakes::{Mistake, mistakes};
 use yomikiri::parallel::{self, GRAIN};
 use yomikiri::rules::Side;
@@ -58,7 +58,7 @@ impl PolicyGames {
     pub fn exploited(&self) -> f64 {
         // Rounding may leave a difference of almost 0.
         let BothSides { first, second } = &self.exploitability;
-        let mean = 0.5 * (first.outcome_lost + second.outcome_lost);
+        let mean = 0.5 * (first.result_lost + second.result_lost);
         if mean.abs() < 1e-12 { 0.0 } else { mean }
     }
 
@@ -94,7 +94,7 @@ pub struct Exploitability {
     /// Expected outcome (−1 to 1) for the policy against a best response for the outcome.
     pub outcome: f64,
     /// Value of the game for the policy's side minus `outcome`: 0 if the policy cannot be exploited.
-    pub outcome_lost: f64,
+    pub result_lost: f64,
     /// Expected score for the policy against a best response for the score.
     pub score: f64,
     /// Score of the game for the policy's side minus `score`.
@@ -108,11 +108,11 @@ pub struct MistakesAgainst {
     /// `itself`, `random` or `perfect`.
     pub opponent: &'static str,
     /// Expected number of moves in a game that lose outcome.
-    pub outcome_mistakes: f64,
+    pub result_mistakes: f64,
     /// Expected number of moves in a game that lose score.
     pub score_mistakes: f64,
     /// Expected sum of losses of outcome in a game.
-    pub outcome_lost: f64,
+    pub result_lost: f64,
     /// Expected sum of losses of score in a game.
     pub score_lost: f64,
 }
@@ -285,7 +285,7 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitabili
         let lost = |aim, left| f64::max(worth(aim, side) - left, 0.0);
         Exploitability {
             outcome,
-            outcome_lost: lost(Aim::Outcome, outcome),
+            result_lost: lost(Aim::Outcome, outcome),
             score,
             score_lost: lost(Aim::Score, score),
         }
@@ -297,8 +297,8 @@ fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> M
     for (weight, lost) in met.iter().zip(lost) {
         sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
     }
-    let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
-    MistakesAgainst { opponent, outcome_mistakes, score_mistakes, outcome_lost, score_lost }
+    let [result_mistakes, score_mistakes, result_lost, score_lost] = sums;
+    MistakesAgainst { opponent, result_mistakes, score_mistakes, result_lost, score_lost }
 }
 
 /// Random and perfect moves on a table, and the loss of each move; independent of the policies measured.
@@ -357,5 +357,5 @@ impl Baselines {
 fn given(play: &Play<'_>, at: usize, edge: usize) -> Option<[u8; 2]> {
     let (own, truth) = (play.truth(at)?, play.move_truth(edge)?);
     let [best, left] = [&own, &truth].map(|truth| i16::from(truth.q_score().0));
-    Some([outcome_lost(&own, &truth) as u8, (best - left).max(0) as u8])
+    Some([result_lost_by(&own, &truth) as u8, (best - left).max(0) as u8])
 }

@@ -35,17 +35,17 @@ pub struct Judgement {
     /// Exact score; `None` in games without scores.
     pub score: Option<i32>,
     /// `true` if the moves differ in outcome.
-    pub decisive_outcome: bool,
+    pub decisive_result: bool,
     /// `true` if the moves differ in score.
     pub decisive_score: bool,
     /// Probability of moves that keep the outcome.
-    pub optimal_by_outcome: f64,
+    pub result_kept: f64,
     /// Probability of moves that keep the score.
-    pub optimal_by_score: Option<f64>,
+    pub score_kept: Option<f64>,
     /// Expected loss of outcome, 0 to 2.
-    pub loss_outcome: f64,
+    pub result_lost: f64,
     /// Expected loss of score.
-    pub loss_score: Option<f64>,
+    pub score_lost: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
     /// Negative log-likelihood (nats) of all best moves, of 1e-12 at least.
@@ -107,13 +107,13 @@ pub fn judgements<'a>(
             distance: case.own.distance.map(i32::from),
             outcome: i32::from(case.own.outcome.value()),
             score: of_score(case.own.score),
-            decisive_outcome: case.differs_in_outcome,
+            decisive_result: case.differs_in_outcome,
             decisive_score: case.differs_in_score,
-            optimal_by_outcome: figures.optimal_outcome,
-            optimal_by_score: has_scores.then_some(figures.optimal_score),
-            loss_outcome: figures.loss_outcome,
-            loss_score: has_scores.then_some(figures.loss_score),
-            rank_correlation: figures.means().rank_correlation,
+            result_kept: figures.result_kept,
+            score_kept: has_scores.then_some(figures.score_kept),
+            result_lost: figures.result_lost,
+            score_lost: has_scores.then_some(figures.score_lost),
+            rank_correlation: figures.rank_correlation(),
             nll: figures.nll,
             entropy: figures.entropy,
             top_1: figures.top[0],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::exact_play::Play;
-use super::figures::{outcome_lost, score_lost};
+use super::figures::{result_lost_by, score_lost_by};
 use super::positions::{Piece, Truth};
 use crate::policy::Answers;
 use yomikiri::oracle::SolvedTable;
@@ -27,7 +27,7 @@ pub struct Mistake {
     /// against itself, random moves and perfect ones, on either side; `None` if games are not played out.
     pub met: Option<f64>,
     /// Expected loss of outcome by the policy's move.
-    pub outcome_lost: f64,
+    pub result_lost: f64,
     /// Expected loss of score; `None` in games without scores.
     pub score_lost: Option<f64>,
     /// In games without scores: expected plies by which moves that keep the outcome win later, or lose
@@ -75,8 +75,8 @@ impl MoveLoss {
     ) -> MoveLoss {
         let mut lost = MoveLoss::default();
         for (truth, p) in moves.filter(|(_, p)| *p > 0.0) {
-            lost.outcome += p * outcome_lost(own, &truth);
-            lost.score += p * f64::from(score_lost(own, &truth));
+            lost.outcome += p * result_lost_by(own, &truth);
+            lost.score += p * f64::from(score_lost_by(own, &truth));
             if let (true, Some(best), Some(plies)) = (timed, own.distance, truth.distance)
                 && own.outcome == truth.outcome
             {
@@ -123,7 +123,7 @@ impl Mistake {
             board: game.drawn(position),
             mover: game.side_name(position.side).to_string(),
             met,
-            outcome_lost: lost.outcome,
+            result_lost: lost.outcome,
             score_lost: own.score.map(|_| lost.score),
             plies_lost: timed.then_some(lost.plies),
             moves,

@@ -44,6 +44,8 @@ mod comparison;
 mod details;
 mod doubts;
 mod exact_play;
+mod figure_json;
+mod figure_list;
 mod figures;
 mod forced;
 mod games;
@@ -69,7 +71,8 @@ pub use comparison::{
 };
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use exact_play::{Aim, Expected, Play, Response, Walk};
-pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
+pub use figure_list::{FIGURES, FIRST, Figure, FigureSource, SECOND, SETS, Scope, UNITS, Unit};
+pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use forced::ForcedFigures;
 pub use games::{
     Baselines, BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played,

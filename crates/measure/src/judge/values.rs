@@ -12,14 +12,11 @@ use yomikiri::rules::{Outcome, Score};
 /// Number of bins of equal width in the reliability diagram.
 pub const BINS: usize = 10;
 
-/// Sums over positions, as [`Figures`](super::Figures); [`means`](Self::means) returns the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(into = "Means")]
-#[cfg_attr(feature = "schemas", schemars(with = "Means"))]
+/// Sums over positions, as [`Figures`](super::Figures).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ValueFigures {
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Number of positions that are not drawn.
     pub decided: u64,
     /// Absolute differences of value and outcome.
@@ -36,7 +33,7 @@ pub struct ValueFigures {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Sum of the predicted probabilities.
     pub predicted: f64,
     /// Sum of the true ones.
@@ -48,7 +45,7 @@ impl ValueFigures {
     pub(super) fn add_position(&mut self, outcome: Outcome, value: f64, weight: u32) {
         let truth = f64::from(outcome.value());
         let (count, weight) = (u64::from(weight), f64::from(weight));
-        self.states += count;
+        self.positions += count;
         self.error += weight * (value - truth).abs();
         self.squared += weight * (value - truth).powi(2);
         if outcome != Outcome::Draw {
@@ -57,56 +54,57 @@ impl ValueFigures {
         }
         let chance = f64::midpoint(value, 1.0);
         let bin = &mut self.bins[((chance * BINS as f64) as usize).min(BINS - 1)];
-        bin.states += count;
+        bin.positions += count;
         bin.predicted += weight * chance;
         bin.actual += weight * f64::midpoint(truth, 1.0);
     }
 
     /// Adds the figures of other positions.
     pub(super) fn add(&mut self, other: &ValueFigures) {
-        self.states += other.states;
+        self.positions += other.positions;
         self.decided += other.decided;
         self.error += other.error;
         self.squared += other.squared;
         self.right_sign += other.right_sign;
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
-            bin.states += other.states;
+            bin.positions += other.positions;
             bin.predicted += other.predicted;
             bin.actual += other.actual;
         }
     }
 
-    /// Returns the means; `None` if there are no positions.
-    pub fn means(&self) -> Means {
-        let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
+    pub(super) fn mean(&self, sum: f64) -> Option<f64> {
+        mean(sum, self.positions)
+    }
+
+    /// Returns the share of decided positions in which the value has the right sign.
+    pub(super) fn sign(&self) -> Option<f64> {
+        mean(self.right_sign as f64, self.decided)
+    }
+
+    /// Returns the mean difference of predicted and true probability over the bins.
+    pub(super) fn calibration(&self) -> Option<f64> {
+        self.mean(self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum())
+    }
+
+    /// Returns the bins of the reliability diagram.
+    pub fn reliability(&self) -> Vec<BinMeans> {
         let bins = self.bins.iter().enumerate().map(|(at, bin)| BinMeans {
             from: at as f64 / BINS as f64,
             to: (at + 1) as f64 / BINS as f64,
-            states: bin.states,
-            predicted: mean(bin.predicted, bin.states),
-            actual: mean(bin.actual, bin.states),
+            positions: bin.positions,
+            predicted: mean(bin.predicted, bin.positions),
+            actual: mean(bin.actual, bin.positions),
         });
-        Means {
-            states: self.states,
-            decided_states: self.decided,
-            mean_error: mean(self.error, self.states),
-            root_mean_square_error: mean(self.squared, self.states).map(f64::sqrt),
-            sign_accuracy: mean(self.right_sign as f64, self.decided),
-            brier: mean(self.squared / 4.0, self.states),
-            calibration_error: mean(off, self.states),
-            reliability: bins.collect(),
-        }
+        bins.collect()
     }
 }
 
-/// Accuracy of the final scores that a policy expects: sums over positions, as [`Figures`](super::Figures);
-/// [`means`](Self::means) returns the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(into = "FinalScoreMeans")]
+/// Accuracy of the final scores that a policy expects: sums over positions, as [`Figures`](super::Figures).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FinalScoreFigures {
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Expected minus exact scores.
     pub signed: f64,
     /// Absolute differences.
@@ -119,7 +117,7 @@ impl FinalScoreFigures {
     /// Adds a position of known score that counts `weight` times, with the score the policy expects.
     pub(super) fn add_position(&mut self, exact: Score, expected: f64, weight: u32) {
         let off = expected - f64::from(exact.0);
-        self.states += u64::from(weight);
+        self.positions += u64::from(weight);
         let weight = f64::from(weight);
         self.signed += weight * off;
         self.error += weight * off.abs();
@@ -128,55 +126,15 @@ impl FinalScoreFigures {
 
     /// Adds the figures of other positions.
     pub(super) fn add(&mut self, other: &FinalScoreFigures) {
-        self.states += other.states;
+        self.positions += other.positions;
         self.signed += other.signed;
         self.error += other.error;
         self.squared += other.squared;
     }
 
-    /// Returns the means; `None` if there are no positions.
-    pub fn means(&self) -> FinalScoreMeans {
-        FinalScoreMeans {
-            states: self.states,
-            mean_error: mean(self.error, self.states),
-            mean_signed_error: mean(self.signed, self.states),
-            root_mean_square_error: mean(self.squared, self.states).map(f64::sqrt),
-        }
+    pub(super) fn mean(&self, sum: f64) -> Option<f64> {
+        mean(sum, self.positions)
     }
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct FinalScoreMeans {
-    /// Number of positions.
-    pub states: u64,
-    /// Mean absolute error of the expected score.
-    pub mean_error: Option<f64>,
-    /// Mean of expected minus exact score.
-    pub mean_signed_error: Option<f64>,
-    /// Root mean square error of the expected score.
-    pub root_mean_square_error: Option<f64>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Means {
-    /// Number of positions.
-    pub states: u64,
-    /// Number of positions that are not drawn.
-    pub decided_states: u64,
-    /// Mean absolute error of the value.
-    pub mean_error: Option<f64>,
-    /// Root mean square error of the value.
-    pub root_mean_square_error: Option<f64>,
-    /// Share of decided positions in which the value has the right sign, 0 to 1.
-    pub sign_accuracy: Option<f64>,
-    /// Brier score: mean squared error of the probability.
-    pub brier: Option<f64>,
-    /// Calibration error: mean difference of predicted and true probability over the bins.
-    pub calibration_error: Option<f64>,
-    /// Bins of the reliability diagram.
-    pub reliability: Vec<BinMeans>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -187,23 +145,11 @@ pub struct BinMeans {
     /// Upper edge of the bin.
     pub to: f64,
     /// Number of positions.
-    pub states: u64,
+    pub positions: u64,
     /// Mean predicted probability.
     pub predicted: Option<f64>,
     /// Mean true probability.
     pub actual: Option<f64>,
-}
-
-impl From<FinalScoreFigures> for FinalScoreMeans {
-    fn from(of: FinalScoreFigures) -> FinalScoreMeans {
-        of.means()
-    }
-}
-
-impl From<ValueFigures> for Means {
-    fn from(of: ValueFigures) -> Means {
-        of.means()
-    }
 }
 
 #[cfg(test)]
@@ -217,10 +163,10 @@ mod tests {
         let mut others = FinalScoreFigures::default();
         others.add_position(Score(-2), -3.0, 3);
         figures.add(&others);
-        assert_eq!(figures.states, 4);
-        assert_eq!(figures.means().mean_signed_error, Some(0.0));
-        assert_eq!(figures.means().mean_error, Some(1.5));
-        assert_eq!(figures.means().root_mean_square_error, Some(3f64.sqrt()));
+        assert_eq!(figures.positions, 4);
+        assert_eq!(figures.mean(figures.signed), Some(0.0));
+        assert_eq!(figures.mean(figures.error), Some(1.5));
+        assert_eq!(figures.mean(figures.squared), Some(3.0));
     }
 
     #[test]
@@ -230,17 +176,17 @@ mod tests {
         figures.add_position(Outcome::Loss, 0.5, 1); // 0.75 predicted, 0 true
         figures.add_position(Outcome::Draw, 0.0, 1); // 0.5 predicted, 0.5 true
         figures.add_position(Outcome::Loss, -1.0, 1); // 0 predicted, 0 true
-        assert_eq!((figures.states, figures.decided, figures.right_sign), (4, 3, 2));
-        assert_eq!(figures.means().mean_error, Some((0.5 + 1.5) / 4.0));
-        assert_eq!(figures.means().brier, Some((0.0625 + 0.5625) / 4.0));
-        assert_eq!(figures.means().sign_accuracy, Some(2.0 / 3.0));
+        assert_eq!((figures.positions, figures.decided, figures.right_sign), (4, 3, 2));
+        assert_eq!(figures.mean(figures.error), Some((0.5 + 1.5) / 4.0));
+        assert_eq!(figures.mean(figures.squared / 4.0), Some((0.0625 + 0.5625) / 4.0));
+        assert_eq!(figures.sign(), Some(2.0 / 3.0));
         // The bin of 0.75 has two positions whose predictions sum to 1.5 and outcomes to 1.
-        assert_eq!(figures.means().calibration_error, Some(0.5 / 4.0));
+        assert_eq!(figures.calibration(), Some(0.5 / 4.0));
         let mut twice = figures;
         twice.add(&figures);
-        assert_eq!(twice.means().brier, figures.means().brier);
-        assert_eq!(twice.bins[7].states, 4);
+        assert_eq!(twice.calibration(), figures.calibration());
+        assert_eq!(twice.bins[7].positions, 4);
         figures.add_position(Outcome::Win, 1.0, 1);
-        assert_eq!(figures.bins[9].states, 1);
+        assert_eq!(figures.bins[9].positions, 1);
     }
 }

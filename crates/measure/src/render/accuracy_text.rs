@@ -1,90 +1,53 @@
 //! The full accuracy report as aligned text.
 
-use super::board_text::squares_text;
-use super::columns::{FigureColumn, KEPT, RANKED, cells, headings, meanings, or_none};
-use super::forced_text::forced_text;
-use super::games_text::games_text;
-use super::grid::Grid;
+use super::columns::{meanings, of_moves};
+use super::grid::WIDTH;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{counted, thousands};
-use super::verdict::{plies_text, repetition_text};
-use crate::judge::{
-    AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
-    TableFacts,
+use super::report_tables::{
+    by_groups, by_words, capitalised, figures, forced, games, sets, squares,
 };
-use yomikiri::rules::{Repetition, Split};
+use super::roles::Roles;
+use super::verdict::{plies_text, repetition_text};
+use crate::judge::{AccuracyReport, By, RootFacts, TableFacts};
+use yomikiri::rules::Repetition;
 
-/// Most columns of a line of facts.
-const MOST_COLUMNS: usize = 100;
 /// Place of a fact behind its name.
 const INDENT: &str = "           ";
 /// Number of roots that a header lists; a table can have very many.
 const ROOTS_SHOWN: usize = 3;
 
-/// Title and figures of a set of positions.
-type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
-
-/// Returns the sets of positions of a table; games without scores have no passes.
-pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
-    let all = match table.has_scores() {
-        true => "All positions, including forced moves and passes",
-        false => "All positions, including forced moves",
-    };
-    let mut sets: Vec<Set> = vec![
-        (all, |sets| Some(&sets.all)),
-        ("Positions in which the choice of the move decides the result", |sets| {
-            Some(&sets.decisive_outcome)
-        }),
-    ];
-    if table.has_scores() {
-        sets.push(("Positions in which the choice of the move decides the score", |sets| {
-            sets.decisive_score.as_ref()
-        }));
-    }
-    sets
-}
-
 /// Lays out a full report: the table, the policies side by side on each set of positions, the meaning of
 /// the columns, the games with `mistakes` of each policy, and each policy on each set by groups of
 /// positions. Omits sets and layers that the table does not have. Ends with a line break.
 pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
-    let (report, legend) = &shortened(report);
     let table = &report.table;
-    let sets = sets(table);
-    let mut text = header(report) + legend;
-    for &(title, of) in &sets {
-        let first = report.policies.first().and_then(|policy| of(&policy.total));
-        let states = first.map_or(0, |figures| figures.states);
-        text += &format!("\n{title} ({})\n\n", thousands(states));
-        text += &side_by_side(report, of, KEPT);
-        text += "\n";
-        text += &side_by_side(report, of, RANKED);
-    }
+    let (roles, sets) = (Roles::of(report, None), sets(table));
+    let [kept, ranked] = [false, true].map(|is_ranking| of_moves(table, is_ranking));
+    let mut text = header(report) + &legend(report);
+    figures(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
     text += "\n";
-    text += &(meanings(report, KEPT) + &meanings(report, RANKED));
-    text += &beyond_means(report);
-    text += &squares_text(report);
-    let (order, names): (Vec<usize>, Vec<String>) =
-        report.policies.iter().enumerate().map(|(at, policy)| (at, policy.policy.clone())).unzip();
-    text += &forced_text(report, &order, &names);
-    if let Some(games) = &report.games {
-        text += &games_text(games, &report.words);
+    text += &(meanings(report, &kept) + &meanings(report, &ranked));
+    let squares = squares(report, &roles);
+    if !squares.is_empty() {
+        let what = if table.has_scores() { &report.words.units[..] } else { "result" };
+        text += &format!("\n{} lost in 100 positions by the square played\n", capitalised(what));
     }
+    squares.iter().for_each(|table| text += &table.to_text(""));
+    forced(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
+    games(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
     text += &mistakes_text(report, mistakes);
     for &by in by {
-        let (_, what) = by_words(report, by);
+        let (heading, what) = by_words(report, by);
         for &(title, of) in &sets {
-            for policy in &report.policies {
-                let all = [&policy.total, policy.held_out()];
-                for (total, (name, details)) in all.into_iter().zip(named_details(policy)) {
-                    if !details.groups(by).is_empty() {
-                        let policy = &policy.policy;
-                        let part = name.strip_prefix("  ").map(|part| format!(", {part}"));
-                        let part = part.unwrap_or_default();
-                        text += &format!("\n{title}\n{policy}{part} by {what}\n\n");
-                        text += &groups(report, (total, details.groups(by)), by, of);
-                    }
+            for &at in &roles.order {
+                let (policy, name) = (&report.policies[at], &roles.starred[at]);
+                let groups = policy.held_out_details().groups(by);
+                let title = format!("{title}\n{name} by {what}");
+                let table = by_groups(report, (title, policy.held_out(), groups), by, of);
+                if !groups.is_empty() {
+                    text += &table.to_text(heading);
                 }
             }
         }
@@ -92,161 +55,12 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     text
 }
 
-/// Lays out the policies on a set of positions, with a row for each split below each policy.
-fn side_by_side(
-    report: &AccuracyReport,
-    of: fn(&FiguresBySet) -> Option<&Figures>,
-    columns: &'static [FigureColumn],
-) -> String {
-    let row = |name: String, figures: &Figures| {
-        [vec![name], cells(&report.table, columns, figures)].concat()
-    };
-    let of = |sets: &FiguresBySet| of(sets).copied().unwrap_or_default();
-    let mut grid = Grid::headed(&[&[("", "policy")], &headings(report, columns)[..]].concat());
-    for policy in &report.policies {
-        grid.push(row(policy.policy.clone(), &of(&policy.total)));
-        for (split, sets) in apart(policy) {
-            let figures = of(sets);
-            let name = format!("  {} ({})", split.name(), thousands(figures.states));
-            grid.push(row(name, &figures));
-        }
-    }
-    grid.to_text()
-}
-
-/// Returns the report with short names, and their legend for the header.
-fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
+/// Returns the legend of short names for the header.
+fn legend(report: &AccuracyReport) -> String {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = ShortNames::of(&report.table.game, names);
-    let mut report = report.clone();
-    for (at, name) in names.short.iter().enumerate() {
-        report.policies[at].policy.clone_from(name);
-        if let Some(games) = &mut report.games {
-            games.policies[at].policy.clone_from(name);
-        }
-    }
-    let lines =
-        names.legend().lines().map(|line| format!("           {line}\n")).collect::<String>();
-    (report, lines.replacen("          ", "Policies  ", 1))
-}
-
-/// Returns the figures of a policy by split, without empty splits.
-fn apart(policy: &PolicyAccuracy) -> impl Iterator<Item = (Split, &FiguresBySet)> {
-    let all =
-        policy.splits.iter().flat_map(|apart| Split::ALL.map(|split| (split, apart.of(split))));
-    all.filter(|(_, sets)| sets.all.states > 0)
-}
-
-/// Returns the details of a policy on all positions, with its name, and on held-out ones, with the indented
-/// name of the split.
-pub(super) fn named_details(
-    policy: &PolicyAccuracy,
-) -> impl Iterator<Item = (String, &Details)> + use<'_> {
-    let held_out = policy.held_out_details.as_ref().map(|held_out| {
-        let states = thousands(policy.held_out().all.states);
-        (format!("  {} ({states})", held_out.split), &held_out.details)
-    });
-    [(policy.policy.clone(), &policy.details)].into_iter().chain(held_out)
-}
-
-pub(super) fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Lays out the distribution of losses and the accuracy of the policies' values.
-fn beyond_means(report: &AccuracyReport) -> String {
-    let mut text = String::new();
-    if report.table.has_scores() {
-        text += &format!(
-            "\n{} lost: 95th and 99th percentile of the positions, and the maximum\n\n",
-            capitalised(&report.words.units)
-        );
-        let mut grid = Grid::headed(&[
-            ("", "policy"),
-            ("all", "95%"),
-            ("", "99%"),
-            ("", "worst"),
-            ("decisive", "95%"),
-            ("by score", "99%"),
-            ("", "worst"),
-        ]);
-        for (name, details) in report.policies.iter().flat_map(named_details) {
-            let mut row = vec![name];
-            for losses in [&details.losses, &details.losses_decisive].into_iter().flatten() {
-                let found = [losses.percentile(0.95), losses.percentile(0.99), losses.worst()];
-                row.extend(found.map(|n| n.map_or("-".to_string(), |n| n.to_string())));
-            }
-            grid.push(row);
-        }
-        text += &grid.to_text();
-    }
-    let thousandths = |value| or_none(value, |value| format!("{value:.3}"));
-    let with_values =
-        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
-            let of = details.values.filter(|_| name != "perfect")?.means();
-            let found = [of.mean_error, of.root_mean_square_error, of.sign_accuracy, of.brier];
-            let found = found.into_iter().chain([of.calibration_error]);
-            Some([name].into_iter().chain(found.map(thousandths)).collect())
-        });
-    let rows: Vec<Vec<String>> = with_values.collect();
-    if !rows.is_empty() {
-        text += "\nValues that policies predict, against the exact outcome\n\n";
-        let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
-        text += &Grid::of(&headings, rows).to_text();
-    }
-    let with_scores =
-        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
-            let of = details.final_scores?.means();
-            let found = [of.mean_error, of.mean_signed_error, of.root_mean_square_error];
-            Some([name].into_iter().chain(found.map(thousandths)).collect())
-        });
-    let rows: Vec<Vec<String>> = with_scores.collect();
-    if !rows.is_empty() {
-        let units = &report.words.units;
-        text += &format!(
-            "\nFinal scores that policies predict, in {units}, against the exact ones\n\n"
-        );
-        text += &Grid::of(&["policy", "error", "signed", "rmse"], rows).to_text();
-    }
-    text
-}
-
-/// Returns the key of a grouping as a heading and in a sentence.
-pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String) {
-    let (heading, what) = match (by, report.words.layers) {
-        (By::Layer, "plies") => ("plies", "plies from the root"),
-        (By::Layer, layers) => return (layers, format!("{layers} before the move")),
-        (By::Moves, _) => ("moves", "the number of legal moves"),
-        (By::Distance, _) => ("plies", "plies to the end under best play"),
-        (By::Value, _) if report.table.has_scores() => ("score", "the exact score of the mover"),
-        (By::Value, _) => ("outcome", "the exact outcome of the mover"),
-    };
-    (heading, what.to_string())
-}
-
-fn groups(
-    report: &AccuracyReport,
-    (total, found): (&FiguresBySet, &[Group]),
-    by: By,
-    of: fn(&FiguresBySet) -> Option<&Figures>,
-) -> String {
-    let table = &report.table;
-    let (heading, _) = by_words(report, by);
-    let headings = headings(report, KEPT);
-    let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
-    let mut push = |name: String, figures: &FiguresBySet| {
-        let figures = of(figures).copied().unwrap_or_default();
-        grid.push([vec![name, thousands(figures.states)], cells(table, KEPT, &figures)].concat());
-    };
-    for group in found {
-        push(format!("{:>5}", group.key.number()), &group.figures);
-    }
-    // Not every position has a known distance.
-    if by != By::Distance {
-        push("all".to_string(), total);
-    }
-    grid.to_text()
+    let legend = ShortNames::of(&report.table.game, names).legend();
+    let lines = legend.lines().map(|line| format!("           {line}\n")).collect::<String>();
+    lines.replacen("          ", "Policies  ", 1)
 }
 
 pub(super) fn header(report: &AccuracyReport) -> String {
@@ -374,7 +188,7 @@ pub(super) fn wrapped(name: &str, text: &str) -> String {
         }
         for word in part.split(' ') {
             let last = lines.len() - 1;
-            if lines[last].chars().count() + 1 + word.chars().count() > MOST_COLUMNS {
+            if lines[last].chars().count() + 1 + word.chars().count() > WIDTH {
                 lines.push(INDENT.to_string());
             } else if !lines[last].ends_with(' ') {
                 lines[last].push(' ');

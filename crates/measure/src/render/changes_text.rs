@@ -1,19 +1,20 @@
 //! Changes against an earlier report, as aligned text.
 
-use super::accuracy_text::by_words;
 use super::grid::Grid;
 use super::names::ShortNames;
 use super::number::signed;
 use super::ranking::columns;
-use crate::judge::{AccuracyReport, By, Comparison, GroupComparison};
+use super::report_tables::by_words;
+use crate::judge::{AccuracyReport, By, Comparison, Figure, GroupComparison, Unit};
 
 /// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to
 /// nothing.
 pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
     let by = of.difference(metric)?;
-    let is_share = metric.ends_with("_kept") || metric.starts_with("win_to");
+    let figure = Figure::of_metric(metric)?;
+    let is_share = matches!(figure.unit, Unit::Share(_));
     let text = if is_share { signed(100.0 * by, 1) } else { signed(by, 3) };
-    let is_good = metric.ends_with("_kept") || metric.starts_with("perfect_");
+    let is_good = figure.is_more_better().unwrap_or(true);
     text.starts_with(['+', '-']).then_some((text, (by > 0.0) == is_good))
 }
 
@@ -21,9 +22,8 @@ pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
 pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
     let Some(changes) = &report.changes else { return String::new() };
     let columns = columns(report);
-    let headings: Vec<(&str, &str)> =
-        columns.iter().map(|column| (&column.heading[0][..], &column.heading[1][..])).collect();
-    let mut grid = Grid::headed(&[&[("", "policy")], &headings[..]].concat());
+    let headings: Vec<_> = columns.iter().map(|column| column.heading.clone()).collect();
+    let mut grid = Grid::of_figures(&[("", "policy")], &headings);
     let (mut groups, mut missing) = (String::new(), Vec::new());
     let by = match report.policies.iter().any(|policy| !policy.details.layers.is_empty()) {
         true => By::Layer,
@@ -36,7 +36,7 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
             continue;
         };
         let cell = |metric| changed(of, metric).map_or("=".to_string(), |(text, _)| text);
-        let cells = columns.iter().map(|column| cell(column.metric));
+        let cells = columns.iter().map(|column| cell(&column.metric));
         grid.push([name.clone()].into_iter().chain(cells).collect());
         let numbers = |is_better: bool| {
             let some =

@@ -1,95 +1,13 @@
-//! Columns of figures in the full report.
+//! Figures of the list as columns of tables.
 
-use super::number::{amount, percent};
-use crate::judge::{AccuracyReport, Figures, TableFacts};
+use super::number::{amount, percent, signed, thousands};
+use crate::judge::{
+    AccuracyReport, FIGURES, FIRST, Figure, FigureSource, Figures, SECOND, Scope, TableFacts,
+    UNITS, Unit, Words,
+};
 
-/// A column of a policy's figures.
-pub(super) struct FigureColumn {
-    /// Heading of two lines.
-    heading: (&'static str, &'static str),
-    meaning: &'static str,
-    shown: CellFormat,
-    cell: fn(&Figures) -> String,
-}
-
-/// Games in which a column is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CellFormat {
-    Always,
-    WithScores,
-    WithoutScores,
-}
-
-impl CellFormat {
-    fn is_in(self, table: &TableFacts) -> bool {
-        match self {
-            CellFormat::Always => true,
-            CellFormat::WithScores => table.has_scores(),
-            CellFormat::WithoutScores => !table.has_scores(),
-        }
-    }
-}
-
-/// Placeholder for the unit of the score, in the plural.
-const UNITS: &str = "UNITS";
-
-/// Columns of outcomes and scores kept and lost.
-pub(super) const KEPT: &[FigureColumn] = &[
-    FigureColumn {
-        heading: ("result", "kept"),
-        meaning: "how often the move keeps the best possible result (win, draw or loss)",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().optimal_by_outcome),
-    },
-    FigureColumn {
-        heading: ("score", "kept"),
-        meaning: "how often it keeps the best final score",
-        shown: CellFormat::WithScores,
-        cell: |figures| share(figures.means().optimal_by_score),
-    },
-    FigureColumn {
-        heading: ("plies", "kept"),
-        meaning: "how often it wins as soon, or loses as late, as possible, where plies are compared",
-        shown: CellFormat::WithoutScores,
-        cell: |figures| share(figures.means().optimal_by_distance),
-    },
-    FigureColumn {
-        heading: ("result", "lost"),
-        meaning: "mean outcome lost by a move: a win is 1, a draw 0, a loss -1",
-        shown: CellFormat::Always,
-        cell: |figures| or_none(figures.means().expected_loss_outcome, amount),
-    },
-    FigureColumn {
-        heading: (UNITS, "lost"),
-        meaning: "mean final score lost by a move, in UNITS",
-        shown: CellFormat::WithScores,
-        cell: |figures| or_none(figures.means().expected_loss_score, amount),
-    },
-    FigureColumn {
-        heading: ("rank", "corr."),
-        meaning: "rank correlation of its scores with the exact values: 1 the same order, 0 unrelated",
-        shown: CellFormat::Always,
-        cell: |figures| or_none(figures.means().rank_correlation, |rho| format!("{rho:.3}")),
-    },
-    FigureColumn {
-        heading: ("win→", "draw"),
-        meaning: "in how many of the positions it turns a win into a draw",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().blunders.win_to_draw.share),
-    },
-    FigureColumn {
-        heading: ("win→", "loss"),
-        meaning: "in how many it turns a win into a loss",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().blunders.win_to_loss.share),
-    },
-    FigureColumn {
-        heading: ("draw→", "loss"),
-        meaning: "in how many it turns a draw into a loss",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().blunders.draw_to_loss.share),
-    },
-];
+/// Figures of a policy's probabilities and its ranking of moves, which have a table of their own.
+const RANKED: [&str; 6] = ["nll", "no_chance", "entropy", "top_1", "top_2", "top_3"];
 
 pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_string(), show)
@@ -99,85 +17,114 @@ pub(super) fn share(value: Option<f64>) -> String {
     or_none(value, percent)
 }
 
-/// Columns of a policy's probabilities and its ranking of moves.
-pub(super) const RANKED: &[FigureColumn] = &[
-    FigureColumn {
-        heading: ("", "nll"),
-        meaning: "mean of -ln of the probability of all best moves (by score, else by result)",
-        shown: CellFormat::Always,
-        cell: |figures| or_none(figures.means().nll, amount),
-    },
-    FigureColumn {
-        heading: ("no", "chance"),
-        meaning: "in how many of the positions that is below 1e-12, the least that is counted",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().no_chance()),
-    },
-    FigureColumn {
-        heading: ("", "entropy"),
-        meaning: "of the probabilities, in nats: 0 if one move has them all",
-        shown: CellFormat::Always,
-        cell: |figures| or_none(figures.means().entropy, amount),
-    },
-    FigureColumn {
-        heading: ("top", "1"),
-        meaning: "in how many the move it ranks highest is a best one; equal ones in any order",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().top_1),
-    },
-    FigureColumn {
-        heading: ("top", "2"),
-        meaning: "in how many one of the two that it ranks highest is",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().top_2),
-    },
-    FigureColumn {
-        heading: ("top", "3"),
-        meaning: "in how many one of the three",
-        shown: CellFormat::Always,
-        cell: |figures| share(figures.means().top_3),
-    },
-];
-
-/// Returns the columns that apply to a table's game.
-fn shown(
-    table: &TableFacts,
-    columns: &'static [FigureColumn],
-) -> impl Iterator<Item = &'static FigureColumn> {
-    columns.iter().filter(|column| column.shown.is_in(table))
+/// Writes a number of a figure; a dash without one.
+pub(super) fn cell(figure: &Figure, number: Option<f64>) -> String {
+    or_none(
+        number,
+        match figure.unit {
+            Unit::Count => |count| thousands(count as u64),
+            Unit::Share(_) => percent,
+            Unit::Amount | Unit::Nats => amount,
+            Unit::Coarse => |number| format!("{number:.2}"),
+            Unit::Signed => |number| signed(number, 2),
+            Unit::Plain => |number| format!("{number:.3}"),
+        },
+    )
 }
 
-/// Returns the headings, with the unit of the score.
-pub(super) fn headings<'a>(
-    report: &'a AccuracyReport,
-    columns: &'static [FigureColumn],
-) -> Vec<(&'a str, &'static str)> {
-    let heading = |column: &FigureColumn| match column.heading {
-        (UNITS, lower) => (&report.words.units[..], lower),
-        heading => heading,
+/// Returns whether a table's game has a figure.
+pub(super) fn applies(figure: &Figure, table: &TableFacts) -> bool {
+    match figure.scope {
+        Scope::Always => true,
+        Scope::WithScores => table.has_scores(),
+        Scope::WithoutScores => !table.has_scores(),
+    }
+}
+
+/// Returns the figures of moves of the full report: of what they keep and lose, or of their ranking.
+pub(super) fn of_moves(table: &TableFacts, is_ranking: bool) -> Vec<&'static Figure> {
+    let is_shown = |figure: &&Figure| {
+        figure.is_of_moves()
+            && figure.unit != Unit::Count
+            && applies(figure, table)
+            && RANKED.contains(&figure.name) == is_ranking
     };
-    shown(&report.table, columns).map(heading).collect()
+    FIGURES.iter().filter(is_shown).collect()
+}
+
+/// Returns the heading of a figure, with the unit of the score and the names of the sides.
+pub(super) fn heading(figure: &Figure, words: &Words) -> [String; 2] {
+    figure.heading.map(|line| match line {
+        UNITS => words.units.clone(),
+        FIRST => format!("as {}", words.sides[0]),
+        SECOND => format!("as {}", words.sides[1]),
+        line => line.to_string(),
+    })
+}
+
+/// Returns the headings of some figures.
+pub(super) fn headings(words: &Words, figures: &[&Figure]) -> Vec<[String; 2]> {
+    figures.iter().map(|figure| heading(figure, words)).collect()
 }
 
 /// Returns the cells of a policy.
-pub(super) fn cells(
-    table: &TableFacts,
-    columns: &'static [FigureColumn],
-    figures: &Figures,
-) -> Vec<String> {
-    shown(table, columns).map(|column| (column.cell)(figures)).collect()
+pub(super) fn cells(columns: &[&Figure], figures: &Figures) -> Vec<String> {
+    columns.iter().map(|figure| cell(figure, figure.of(figures))).collect()
 }
 
-/// Returns the meanings of the columns, one line each.
-pub(super) fn meanings(report: &AccuracyReport, columns: &'static [FigureColumn]) -> String {
-    let shown = shown(&report.table, columns);
-    let line = |(column, (upper, lower)): (&FigureColumn, (&str, &str))| {
+/// Returns the meanings of some figures, one line each.
+pub(super) fn meanings(report: &AccuracyReport, figures: &[&Figure]) -> String {
+    let line = |figure: &&Figure| {
+        let [upper, lower] = heading(figure, &report.words);
         let name = match upper.ends_with('→') {
             true => format!("{upper}{lower}"),
             false => format!("{upper} {lower}"),
         };
-        let meaning = column.meaning.replace(UNITS, &report.words.units);
+        let meaning = figure.meaning.replace(UNITS, &report.words.units);
         format!("{:<13}{meaning}\n", name.trim_start())
     };
-    shown.zip(headings(report, columns)).map(line).collect()
+    figures.iter().map(line).collect()
+}
+
+/// Returns the titles and figures of the tables of what policies predict, if one but `perfect` does.
+pub(super) fn predictions(report: &AccuracyReport) -> Vec<(String, Vec<&'static Figure>)> {
+    let units = &report.words.units;
+    let values = "Values that policies predict, against the exact outcome (a win is 1, a loss -1)";
+    let scores = format!("Final scores that policies predict, in {units}, against the exact ones");
+    let predicts = |figure: &&Figure| {
+        let mut others = report.policies.iter().filter(|policy| policy.policy != "perfect");
+        others.any(|policy| figure.of_predictions(&policy.details).is_some())
+    };
+    let is_score = |figure: &&Figure| matches!(figure.source, FigureSource::FinalScores(_));
+    let used = FIGURES.iter().filter(predicts);
+    let (of_scores, of_values): (Vec<_>, Vec<_>) = used.partition(is_score);
+    let tables = [(values.to_string(), of_values), (scores, of_scores)];
+    tables.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
+}
+
+/// Returns all figures as a table of Markdown, for `docs/measuring.md`.
+pub fn figures_markdown() -> String {
+    let row = |figure: &Figure| {
+        let (unit, better) = match figure.unit {
+            Unit::Count => ("positions", ""),
+            Unit::Share(true) => ("share", "more"),
+            Unit::Share(false) => ("share", "less"),
+            Unit::Amount | Unit::Coarse => ("amount", "less"),
+            Unit::Signed => ("score", "more"),
+            Unit::Plain => ("number", ""),
+            Unit::Nats => ("nats", ""),
+        };
+        let games = match figure.scope {
+            Scope::Always => "",
+            Scope::WithScores => "; in games with scores",
+            Scope::WithoutScores => "; in games without scores",
+        };
+        let meaning = figure.meaning.replace(UNITS, "points");
+        vec![format!("`{}`", figure.name), unit.into(), better.into(), format!("{meaning}{games}")]
+    };
+    let mut text = "| name | unit | better | meaning |\n|---|---|---|---|\n".to_string();
+    for figure in FIGURES {
+        text += &format!("| {} |\n", row(figure).join(" | "));
+    }
+    text
 }

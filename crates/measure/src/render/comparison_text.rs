@@ -29,11 +29,11 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
     let [first, second] = &comparison.policies;
     let mut text = format!("A  {first}\nB  {second}\n\n");
     let Some(paired) = &comparison.paired else { return text };
-    let apart = paired.all.states_apart as f64 / paired.all.states.max(1) as f64;
+    let apart = paired.all.positions_apart as f64 / paired.all.positions.max(1) as f64;
     text += &wrapped("Figures    of ", &judged(table));
     text += &format!(
         "           their move probabilities differ in {} of them ({})\n\n",
-        thousands(paired.all.states_apart),
+        thousands(paired.all.positions_apart),
         percent(apart)
     );
     let mut grid = Grid::headed(&[
@@ -55,7 +55,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
             let [first, second] = [pairs_by.first_lost, pairs_by.second_lost];
             grid.push(vec![
                 name.to_string(),
-                thousands(pairs.states),
+                thousands(pairs.positions),
                 unit.to_string(),
                 thousands(pairs_by.first_better),
                 thousands(pairs_by.equal),
@@ -92,7 +92,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
         );
         let headings = ["position", "mover", "A plays", "loses", "B plays", "loses"];
         let rows = paired.costliest.iter().map(|at| {
-            let lost = if table.has_scores() { at.score_lost } else { at.outcome_lost };
+            let lost = if table.has_scores() { at.score_lost } else { at.result_lost };
             let [a, b] = lost.map(|lost| format!("{lost:.2}"));
             let [first, second] = at.moves.clone();
             vec![at.position.clone(), at.mover.clone(), first, a, second, b]
@@ -109,7 +109,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
 
 /// Returns the sets of positions, named by the value that the choice of the move decides.
 fn sets<'a>(compared: &Compared<'_>, paired: &'a PairedSets) -> Vec<(&'static str, &'a Pairs)> {
-    let mut sets = vec![("the result", &paired.decisive_outcome)];
+    let mut sets = vec![("the result", &paired.decisive_result)];
     if compared.table.has_scores() {
         sets.push(("the score", &paired.decisive_score));
     }

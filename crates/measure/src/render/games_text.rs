@@ -2,9 +2,7 @@
 
 use super::grid::Grid;
 use super::number::{percent, signed};
-use crate::judge::{
-    BothSides, Expected, Exploitability, Games, Match, MistakesAgainst, PolicyGames, Words,
-};
+use crate::judge::{BothSides, Expected, Match};
 
 /// Explains the treatment of infinite play; empty for games that always end.
 pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
@@ -14,33 +12,6 @@ pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
         )
     };
     most_plies.map_or(String::new(), text)
-}
-
-/// Lays out the expected results of games between policies, and the losses in them. Ends with a line break.
-pub fn games_text(games: &Games, words: &Words) -> String {
-    let (sides, units) = (words.sides, &words.units[..]);
-    let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();
-    text += &against(games, words, |policy| &policy.against_random);
-    text += "\nGames from the start against perfect moves, exactly\n\n";
-    text += &against(games, words, |policy| &policy.against_perfect);
-    if games.policies.len() > 1 {
-        text += &format!(
-            "\nGames against each other: expected score of {}, in {units}, by the policy that plays {}\n\n",
-            sides[0], sides[1]
-        );
-        text += &crosstable(games);
-    }
-    text += "\nExploitability by side, and mistakes per game\n\n";
-    text += &losses(games, words);
-    text += "\n";
-    for (name, meaning) in [
-        ("results", "mean outcome lost to a best response: a win is 1, a loss -1"),
-        (units, &format!("mean {units} lost to a best response by {units}")),
-        ("mistakes", "moves per game that lose the result, against each, mean of both sides"),
-    ] {
-        text += &format!("{name:<13}{meaning}\n");
-    }
-    text + &most_plies_text(games.most_plies)
 }
 
 /// Lays out the expected results of games between two policies, for the first one. Ends with a line break.
@@ -53,11 +24,6 @@ pub fn match_text(met: &Match) -> String {
     let rows = openings.map(|opening| (format!("{:>6}", opening.random_plies), opening.results));
     let grid = both_sides((["random", "plies"], met.sides), (&met.units, met.most_plies), rows);
     text + &grid + &most_plies_text(met.most_plies)
-}
-
-fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {
-    let rows = games.policies.iter().map(|policy| (policy.policy.clone(), *of(policy)));
-    both_sides((["", "policy"], words.sides), (&words.units, games.most_plies), rows)
 }
 
 /// Lays out expected results on both sides; `corner` is the heading of the first column.
@@ -94,42 +60,4 @@ fn cells(expected: &Expected, most_plies: Option<u32>) -> Vec<String> {
     cells.push(signed(expected.score, 2));
     cells.extend(most_plies.map(|_| percent(expected.endless)));
     cells
-}
-
-fn crosstable(games: &Games) -> String {
-    let names: Vec<&str> = games.policies.iter().map(|policy| &policy.policy[..]).collect();
-    let rows = names.iter().zip(&games.table).map(|(name, row)| {
-        let scores = row.iter().map(|expected| signed(expected.score, 2));
-        [vec![name.to_string()], scores.collect()].concat()
-    });
-    Grid::of(&[&["policy"], &names[..]].concat(), rows).to_text()
-}
-
-fn losses(games: &Games, words: &Words) -> String {
-    let (sides, units) = (words.sides, &words.units[..]);
-    let mut grid = Grid::headed(&[
-        ("", "policy"),
-        (sides[0], "results"),
-        (sides[0], units),
-        (sides[1], "results"),
-        (sides[1], units),
-        ("mistakes", "itself"),
-        ("a game", "random"),
-        ("", "perfect"),
-    ]);
-    for policy in &games.policies {
-        let BothSides { first, second } = &policy.exploitability;
-        let lost = |exploitability: &Exploitability| {
-            // Rounding errors can make a loss of 0 slightly negative.
-            [exploitability.outcome_lost, exploitability.score_lost]
-                .map(|lost| format!("{lost:.2}").replace("-0.00", "0.00"))
-        };
-        let mistakes = |against: &MistakesAgainst| format!("{:.2}", against.outcome_mistakes);
-        let mut row = vec![policy.policy.clone()];
-        row.extend(lost(first));
-        row.extend(lost(second));
-        row.extend(policy.mistakes.iter().map(mistakes));
-        grid.push(row);
-    }
-    grid.to_text()
 }

@@ -5,7 +5,7 @@ use super::sanitise::{BOLD, shown, styled};
 /// Minimum width of all columns but the first, so that consecutive tables line up.
 const LEAST: usize = 6;
 /// Maximum width of a line: that of a terminal.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// Rows of cells, the first column aligned left and the others right, two spaces apart. All rows have
 /// equally many cells.
@@ -23,6 +23,12 @@ impl Grid {
         grid.push(headings.iter().map(|(upper, _)| upper.to_string()).collect());
         grid.push(headings.iter().map(|(_, lower)| lower.to_string()).collect());
         grid
+    }
+
+    /// Returns a grid whose heading continues with those of figures.
+    pub fn of_figures(first: &[(&str, &str)], figures: &[[String; 2]]) -> Grid {
+        let figures = figures.iter().map(|[upper, lower]| (&upper[..], &lower[..]));
+        Grid::headed(&first.iter().copied().chain(figures).collect::<Vec<_>>())
     }
 
     /// Adds a row.

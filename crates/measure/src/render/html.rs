@@ -5,17 +5,18 @@ use std::cmp::Ordering;
 use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
-use super::accuracy_text::{by_words, judged, may_have_learned, origin_of_values};
+use super::accuracy_text::{judged, may_have_learned, origin_of_values};
 use super::changes_text::changed;
 use super::columns::or_none;
 use super::number::{amount, counted, percent, signed, thousands};
-use super::page_tables::{
-    CellView, ChangeView, RowView, TableView, agreement, by_group, figures, forced, games, groups,
-    squares, takers, typographic,
-};
 use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
 use super::ranking::{columns, has_learned, ties};
+use super::report_tables::by_words;
+use super::report_tables::{
+    CellView, ChangeView, RowView, TableView, agreement, by_group, figures, forced, games, groups,
+    squares, takers, times, typographic,
+};
 use super::roles::Roles;
 use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
 
@@ -97,7 +98,8 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         true => By::Layer,
         false => By::Distance,
     };
-    let decisive = report.policies.first().map_or(0, |policy| policy.total.decisive_outcome.states);
+    let decisive =
+        report.policies.first().map_or(0, |policy| policy.total.decisive_result.positions);
     let small = small_multiples(report, &roles, by);
     let small = small.into_iter().map(|(at, svg)| context! { at, svg }).collect::<Vec<_>>();
     let plots = [losses(report, &roles), cost(report, &roles), reliability(report, &roles)];
@@ -138,7 +140,9 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         squares => Value::from_serialize(squares(report, &roles)),
         mistakes => mistakes(report, &roles, about),
         agreement => Value::from_serialize(agreement(report, &roles)),
-        figures => Value::from_serialize(figures(report, &roles)),
+        figures => Value::from_serialize(
+            figures(report, &roles).into_iter().chain([times(report, &roles)]).collect::<Vec<_>>(),
+        ),
         groups => groups(report, &roles),
         convergence => Value::from_serialize(convergence(report)),
         game => game(report),
@@ -165,7 +169,7 @@ fn game(report: &AccuracyReport) -> String {
 }
 
 fn kept(figures: &FiguresBySet) -> Option<f64> {
-    figures.decisive_outcome.means().optimal_by_outcome
+    figures.decisive_result.result_kept()
 }
 
 /// Returns the page's opening sentence in parts.
@@ -189,7 +193,7 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
         interval,
         held_out => has_learned(&report.policies[at]).then(|| {
             [report.policies[at].held_out(), &report.policies[at].total]
-                .map(|sets| thousands(sets.decisive_outcome.states))
+                .map(|sets| thousands(sets.decisive_result.positions))
         }),
     }
 }
@@ -242,15 +246,14 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
     let least = shares.iter().flatten().fold(1.0, |a: f64, &b| a.min(b));
     let least = ((least * 20.0).floor() / 20.0).min(0.95);
     let thrown = |at: usize| {
-        let of = report.policies[at].held_out().decisive_outcome.means().blunders;
-        [of.win_to_draw.share, of.draw_to_loss.share, of.win_to_loss.share]
-            .map(|share| share.unwrap_or(0.0))
+        let of = &report.policies[at].held_out().decisive_result;
+        [of.win_to_draw(), of.draw_to_loss(), of.win_to_loss()].map(|share| share.unwrap_or(0.0))
     };
     let most = (0..report.policies.len()).map(|at| thrown(at).iter().sum()).fold(1e-9, f64::max);
     let view = |(place, &at): (usize, &usize)| {
         let name = &report.policies[at].policy;
         let cells = columns.iter().map(|column| CellView {
-            change: change(report, at, column.metric),
+            change: change(report, at, &column.metric),
             ..CellView::from(column.cell(report, at))
         });
         let mut cells: Vec<CellView> = cells.collect();
@@ -366,7 +369,7 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
         "policies": order.filter_map(policy).collect::<Vec<_>>(),
         "missing": missing.join(", "),
         "is_same": (0..report.policies.len()).all(|at| {
-            columns(report).iter().all(|column| change(report, at, column.metric).is_none())
+            columns(report).iter().all(|column| change(report, at, &column.metric).is_none())
         }),
     }))
 }
@@ -426,7 +429,7 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
     };
     let lost = match (mistake.score_lost, report.table.has_scores()) {
         (Some(lost), true) => format!("{} {}", amount(lost), words.units),
-        _ => format!("{} of the result", amount(mistake.outcome_lost)),
+        _ => format!("{} of the result", amount(mistake.result_lost)),
     };
     let met = mistake.met.map_or(String::new(), |met| match met > 1.0 {
         true => format!("Met {met:.2} times in a game; "),

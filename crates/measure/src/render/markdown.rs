@@ -1,12 +1,12 @@
 //! A report as Markdown: a card of one policy or a leaderboard of several.
 
 use super::accuracy_text::{judged, origin_of_values};
-use super::columns::{or_none, share};
+use super::columns::{applies, cell, heading};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
 use super::ranking::ties;
 use crate::judge::{
-    AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
+    AccuracyReport, BothSides, Expected, Figure, FiguresBySet, PolicyAccuracy, PolicyGames,
     TableFacts,
 };
 use yomikiri::rules::Split;
@@ -33,36 +33,45 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
     let most = report.words.most.unwrap_or_default();
     let in_score = format!("the same in the final score, 0 to {most}");
     let columns = [
-        ("policy", ""),
+        ("", "policy", ""),
         (
+            "result_kept",
             "decisive",
             "how often the move keeps the result, in positions whose moves differ in it; policies are ranked by it, then by the score kept and lost there",
         ),
-        ("95 % interval", "of that, as an estimate for all such positions"),
+        (INTERVAL, "95 % interval", "of that, as an estimate for all such positions"),
         (
+            "learned_result_kept",
             "learned",
             "the same in positions with exact values from which the policy has learned; its other figures are of positions from which it has not",
         ),
-        ("result", "how often the move keeps the result, in all positions"),
-        ("score", "how often the move keeps the final score, in all positions"),
-        (&lost, "mean loss of the final score by a move, in all positions"),
-        ("as first", "share of points in games against random moves, a draw counting half"),
-        ("as second", "share of points as the second player"),
-        ("exploitability", "mean result lost to a best response, 0 to 1"),
-        (&exploited, &in_score),
+        ("all_result_kept", "result", "how often the move keeps the result, in all positions"),
+        ("all_score_kept", "score", "how often the move keeps the final score, in all positions"),
+        ("all_score_lost", &lost, "mean loss of the final score by a move, in all positions"),
+        (
+            "random_first_points",
+            "as first",
+            "share of points in games against random moves, a draw counting half",
+        ),
+        ("random_second_points", "as second", "share of points as the second player"),
+        ("exploited_result", "exploitability", "mean result lost to a best response, 0 to 1"),
+        ("exploited_score", &exploited, &in_score),
     ];
-    let row = |at: usize| {
-        ranked(&report.policies[at], report.games.as_ref().map(|games| &games.policies[at]))
+    let row = |at: usize| -> Vec<String> {
+        let policy = &report.policies[at];
+        let tied = if policy.tied { " =" } else { "" };
+        let cells = columns[1..].iter().map(|(metric, ..)| ranked(report, at, metric));
+        [format!("`{}`{tied}", policy.policy)].into_iter().chain(cells).collect()
     };
     let rows: Vec<Vec<String>> = report.ranking().into_iter().map(row).collect();
     let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
     let used: Vec<usize> = (0..columns.len()).filter(is_used).collect();
-    let headings: Vec<&str> = used.iter().map(|&column| columns[column].0).collect();
+    let headings: Vec<&str> = used.iter().map(|&column| columns[column].1).collect();
     let cells = |row: &Vec<String>| used.iter().map(|&column| row[column].clone()).collect();
     text += &Grid::of(&headings, rows.iter().map(cells)).to_markdown();
     text += "\n";
     for &column in &used[1..] {
-        let (name, meaning) = columns[column];
+        let (_, name, meaning) = columns[column];
         text += &format!("* **{name}**: {meaning}.\n");
     }
     if let Some(words) = ties(report) {
@@ -104,26 +113,19 @@ fn moves(report: &AccuracyReport, policy: &PolicyAccuracy) -> String {
         let names = [(Split::Test, "held out"), (Split::Validation, "validation")];
         let names = names.into_iter().chain([(Split::Train, "learned from")]);
         let found = names.map(|(split, name)| (name, splits.of(split)));
-        parts.splice(0..0, found.filter(|(_, sets)| sets.all.states > 0));
+        parts.splice(0..0, found.filter(|(_, sets)| sets.all.positions > 0));
     }
-    let lost = format!("{} lost", report.words.units);
-    type Cell = fn(&Figures) -> String;
-    let mut rows: Vec<(&str, Cell)> = vec![
-        ("positions", |of| thousands(of.states)),
-        ("result kept", |of| share(of.means().optimal_by_outcome)),
-    ];
-    if report.table.has_scores() {
-        rows.push(("score kept", |of| share(of.means().optimal_by_score)));
-        rows.push((&lost, |of| or_none(of.means().expected_loss_score, amount)));
-    } else {
-        rows.push(("plies kept", |of| share(of.means().optimal_by_distance)));
-        rows.push(("result lost", |of| or_none(of.means().expected_loss_outcome, amount)));
-    }
-    rows.push(("win turned into a loss", |of| share(of.means().blunders.win_to_loss.share)));
+    let loss = if report.table.has_scores() { "score_lost" } else { "result_lost" };
+    let names = ["positions", "result_kept", "score_kept", "plies_kept", loss, "win_to_loss"];
+    let rows = names.map(Figure::named).into_iter().filter(|of| applies(of, &report.table));
     let headings: Vec<&str> = [""].into_iter().chain(parts.iter().map(|(name, _)| *name)).collect();
-    let rows = rows.into_iter().map(|(name, cell)| {
-        let cells = parts.iter().map(|(_, sets)| cell(&sets.decisive_outcome));
-        [name.to_string()].into_iter().chain(cells).collect()
+    let rows = rows.map(|figure| {
+        let name = match figure.name {
+            "win_to_loss" => "win turned into a loss".to_string(),
+            _ => heading(figure, &report.words).join(" ").trim().to_string(),
+        };
+        let cells = parts.iter().map(|(_, sets)| cell(figure, figure.of(&sets.decisive_result)));
+        [name].into_iter().chain(cells).collect()
     });
     Grid::of(&headings, rows).to_markdown()
 }
@@ -139,7 +141,7 @@ fn played(report: &AccuracyReport, games: &PolicyGames) -> String {
     let score =
         |both: &BothSides<Expected>| [&both.first, &both.second].map(|it| signed(it.score, 2));
     let BothSides { first: ours, second: theirs } = &games.exploitability;
-    let taken = [ours, theirs].map(|it| amount(it.outcome_lost.max(0.0)));
+    let taken = [ours, theirs].map(|it| amount(it.result_lost.max(0.0)));
     let rows = [
         both("won against random moves".to_string(), &won, &games.against_random),
         both(format!("{units} against random moves"), &score, &games.against_random),
@@ -155,7 +157,7 @@ fn held_out(policy: &PolicyAccuracy) -> Option<String> {
     let of = |split: Split| {
         let sets = splits.of(split);
         let [all, decisive] =
-            [&sets.all, &sets.decisive_outcome].map(|figures| thousands(figures.states));
+            [&sets.all, &sets.decisive_result].map(|figures| thousands(figures.positions));
         format!("{all} positions ({decisive} decisive ones)")
     };
     let learned = format!("* `{}` has learned from {}", policy.policy, of(Split::Train));
@@ -167,29 +169,21 @@ fn held_out(policy: &PolicyAccuracy) -> Option<String> {
     })
 }
 
-fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
-    let total = policy.held_out();
-    let points = |expected: &Expected| percent(expected.win + 0.5 * expected.draw);
-    let [first, second] = match games {
-        Some(games) => [&games.against_random.first, &games.against_random.second].map(points),
-        None => [String::new(), String::new()],
-    };
-    let interval = policy.intervals.map(|intervals| intervals.result_kept);
-    let learned = policy.splits.as_ref().map(|splits| splits.train.decisive_outcome);
-    vec![
-        format!("`{}`{}", policy.policy, if policy.tied { " =" } else { "" }),
-        share(total.decisive_outcome.means().optimal_by_outcome),
-        interval
-            .map_or(String::new(), |of| format!("{} to {}", percent(of.lower), percent(of.upper))),
-        learned.map_or(String::new(), |figures| share(figures.means().optimal_by_outcome)),
-        share(total.all.means().optimal_by_outcome),
-        share(total.all.means().optimal_by_score),
-        or_none(total.all.means().expected_loss_score, amount),
-        first,
-        second,
-        games.map_or(String::new(), |games| amount(games.exploited())),
-        games
-            .filter(|_| total.all.means().optimal_by_score.is_some())
-            .map_or(String::new(), |games| format!("{:.2}", games.exploited_score())),
-    ]
+/// Name of the column of intervals.
+const INTERVAL: &str = "interval";
+
+/// Returns a policy's cell of a column; empty if the report has no such figure of it.
+fn ranked(report: &AccuracyReport, at: usize, metric: &str) -> String {
+    if metric == INTERVAL {
+        let interval = report.policies[at].intervals.map(|intervals| intervals.result_kept);
+        return interval
+            .map_or(String::new(), |of| format!("{} to {}", percent(of.lower), percent(of.upper)));
+    }
+    let figure = Figure::of_metric(metric).filter(|figure| applies(figure, &report.table));
+    let number = report.metrics[at].number(metric).flatten();
+    figure.map_or(String::new(), |figure| match (number, figure.is_of_moves()) {
+        (None, false) => String::new(),
+        (None, _) if metric.starts_with("learned_") => String::new(),
+        _ => cell(figure, number),
+    })
 }

@@ -46,10 +46,8 @@ fn mistake_text(mistake: &Mistake, units: &str) -> String {
     facts.extend(mistake.met.map(|met| format!("met in {} of its games", percent(met))));
     facts.extend(match (mistake.score_lost, mistake.plies_lost) {
         (Some(lost), _) => Some(format!("{lost:.2} {units} lost")),
-        (None, Some(plies)) if mistake.outcome_lost == 0.0 => {
-            Some(format!("{plies:.2} plies lost"))
-        }
-        _ => Some(format!("{} of the result lost", amount(mistake.outcome_lost))),
+        (None, Some(plies)) if mistake.result_lost == 0.0 => Some(format!("{plies:.2} plies lost")),
+        _ => Some(format!("{} of the result lost", amount(mistake.result_lost))),
     });
     format!("{}\n{}\n\n{moves}", mistake.diagram.trim_end(), facts.join("; "))
 }

@@ -33,12 +33,10 @@
 
 mod accuracy_text;
 mod board_svg;
-mod board_text;
 mod changes_text;
 mod chart;
 mod columns;
 mod comparison_text;
-mod forced_text;
 mod games_text;
 mod grid;
 mod history;
@@ -48,10 +46,10 @@ mod markdown;
 mod mistakes_text;
 mod names;
 pub mod number;
-mod page_tables;
 pub mod pictures;
 mod plots;
 mod ranking;
+mod report_tables;
 mod roles;
 pub mod sanitise;
 mod summary;
@@ -59,8 +57,9 @@ pub mod verdict;
 
 pub use accuracy_text::accuracy_text;
 pub use board_svg::board;
+pub use columns::figures_markdown;
 pub use comparison_text::{Compared, comparison_text};
-pub use games_text::{games_text, match_text};
+pub use games_text::match_text;
 pub use grid::Grid;
 pub use history::{Line, Panel, history, panels};
 pub use html::{About, html};

@@ -1,7 +1,7 @@
 //! Plots of a report's page.
 
-use super::accuracy_text::{by_words, capitalised};
 use super::chart::{Axis, Chart, Scale, Series};
+use super::report_tables::{by_words, capitalised};
 use super::roles::{Curve, Roles};
 use crate::judge::{AccuracyReport, By, Figures, Losses, PolicyAccuracy};
 
@@ -60,7 +60,7 @@ pub(super) fn losses(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
 pub(super) fn cost(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
     let mut series = series(report, roles, |at, policy| {
         let seconds = report.seconds.get(at).copied().flatten().filter(|&seconds| seconds > 0.0);
-        let kept = kept(&policy.held_out().decisive_outcome);
+        let kept = kept(&policy.held_out().decisive_result);
         seconds.zip(kept).map(|(seconds, kept)| (seconds.log10(), kept)).into_iter().collect()
     });
     let (least, most) = range(&series, |point| point.0)?;
@@ -87,9 +87,9 @@ pub(super) fn reliability(report: &AccuracyReport, roles: &Roles) -> Option<Plot
     let mut series = series(report, roles, |_, policy| {
         let values = &policy.held_out_details().values;
         let bins = values.iter().filter(|_| policy.policy != "perfect");
-        let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.states > 0);
+        let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.positions > 0);
         bins.map(|bin| {
-            let n = bin.states as f64;
+            let n = bin.positions as f64;
             (bin.predicted / n, bin.actual / n)
         })
         .collect()
@@ -97,7 +97,7 @@ pub(super) fn reliability(report: &AccuracyReport, roles: &Roles) -> Option<Plot
     range(&series, |point| point.0)?;
     for (line, policy) in series.iter_mut().zip(&report.policies) {
         let bins = policy.held_out_details().values.iter().flat_map(|values| &values.bins);
-        line.positions = bins.map(|bin| bin.states).filter(|&states| states > 0).collect();
+        line.positions = bins.map(|bin| bin.positions).filter(|&positions| positions > 0).collect();
     }
     series.push(Series {
         name: "perfect calibration".into(),
@@ -139,15 +139,15 @@ pub(super) fn small_multiples(
 ) -> Vec<(usize, String)> {
     let groups = |policy: &PolicyAccuracy| -> Vec<(i32, Figures)> {
         let groups = policy.held_out_details().groups(by).iter();
-        let figures = groups.map(|group| (group.key.number(), group.figures.decisive_outcome));
-        figures.filter(|(_, figures)| figures.states > 0).collect()
+        let figures = groups.map(|group| (group.key.number(), group.figures.decisive_result));
+        figures.filter(|(_, figures)| figures.positions > 0).collect()
     };
     let mut all = series(report, roles, |_, policy| {
         let point = |(key, figures)| Some((f64::from(key), kept(&figures)?));
         groups(policy).into_iter().filter_map(point).collect()
     });
     for (line, policy) in all.iter_mut().zip(&report.policies) {
-        line.positions = groups(policy).iter().map(|(_, figures)| figures.states).collect();
+        line.positions = groups(policy).iter().map(|(_, figures)| figures.positions).collect();
     }
     let Some((from, to)) = range(&all, |point| point.0) else { return Vec::new() };
     let (lowest, _) = range(&all, |point| point.1).unwrap_or((0.0, 1.0));
@@ -237,7 +237,7 @@ fn series(
 }
 
 fn kept(figures: &Figures) -> Option<f64> {
-    figures.means().optimal_by_outcome
+    figures.result_kept()
 }
 
 /// Returns the tenth below a share, where its axis begins.

@@ -1,14 +1,16 @@
 //! Summary of a report: one table of all policies, best first, with pointers to details.
 
-use super::accuracy_text::{by_words, header};
+use super::accuracy_text::header;
 use super::changes_text::changes_text;
 use super::columns::share;
-use super::forced_text::forced_text;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{amount, percent, thousands};
-use super::ranking::{SummaryColumn, columns, decisive, has_learned, ties};
+use super::ranking::{columns, decisive, has_learned, ties};
+use super::report_tables::by_words;
+use super::report_tables::forced;
+use super::roles::Roles;
 use crate::judge::{AccuracyReport, By, Key, PolicyAccuracy};
 use yomikiri::rules::Split;
 
@@ -18,7 +20,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
     let names = ShortNames::of(&report.table.game, names);
     let order = report.ranking();
-    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
+    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).positions);
     let mut text = header(report);
     let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
     if positions > 0 || !is_bounded {
@@ -33,7 +35,8 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += "\nIn none of these positions does the choice of the move decide the result\n";
     }
     text += &changes_text(report, &order, &names);
-    text += &forced_text(report, &order, &names.short);
+    let roles = Roles::of(report, None);
+    forced(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
     }
@@ -56,14 +59,8 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
 
 fn ranked(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
     let columns = columns(report);
-    let heading = |column: &'_ SummaryColumn| -> (String, String) {
-        let [upper, lower] = column.heading.clone();
-        (upper, lower)
-    };
-    let headings: Vec<(String, String)> = columns.iter().map(heading).collect();
-    let headings: Vec<(&str, &str)> =
-        headings.iter().map(|(upper, lower)| (&upper[..], &lower[..])).collect();
-    let mut grid = Grid::headed(&[&[("", "    policy")], &headings[..]].concat());
+    let headings: Vec<_> = columns.iter().map(|column| column.heading.clone()).collect();
+    let mut grid = Grid::of_figures(&[("", "    policy")], &headings);
     for (place, &at) in order.iter().enumerate() {
         let policy = &report.policies[at];
         let mark = if has_learned(policy) { " *" } else { "" };
@@ -144,7 +141,7 @@ fn meanings(report: &AccuracyReport) -> String {
 /// Returns the positions that figures of trained policies cover, in words.
 fn held_out(report: &AccuracyReport) -> Option<String> {
     let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
-    let count = |split: Split| thousands(decisive(splits.of(split)).states);
+    let count = |split: Split| thousands(decisive(splits.of(split)).positions);
     let learned = count(Split::Train);
     Some(match splits.held_out() {
         Some(split) => format!(
@@ -169,14 +166,14 @@ fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     };
     let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
     let rows = first.iter().filter_map(|group| {
-        let states = decisive(&group.figures).states;
+        let states = decisive(&group.figures).positions;
         let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
         row.extend(starred.map(|policy| {
-            thousands(in_group(policy, group.key).map_or(0, |figures| figures.states))
+            thousands(in_group(policy, group.key).map_or(0, |figures| figures.positions))
         }));
         row.extend(order.iter().map(|&at| {
             let figures = in_group(&report.policies[at], group.key);
-            share(figures.and_then(|figures| figures.means().optimal_by_outcome))
+            share(figures.and_then(|figures| figures.result_kept()))
         }));
         (states > 0).then_some(row)
     });

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use yomikiri::error::{Error, did_you_mean};
-use yomikiri_measure::judge::{Choice, JudgedPositions, Metrics, Player};
+use yomikiri_measure::judge::{
+    Choice, Figure, FigureSource, JudgedPositions, Metrics, Player, Scope,
+};
 
 /// Condition that a figure of a policy is below or above a number, or the figure of an earlier report.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +35,7 @@ impl FromStr for Condition {
             "expected NAME < NUMBER, or with <=, > or >=; with --against, NAME < baseline - NUMBER";
         let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
         let (name, number) = (name.trim(), number.trim());
-        if Metrics::unknown().number(name).is_none() {
+        if Figure::of_metric(name).is_none() {
             let known: Vec<String> =
                 Metrics::unknown().numbers.into_iter().map(|(name, _)| name).collect();
             let near = did_you_mean(name, known.iter().map(String::as_str));
@@ -77,20 +79,19 @@ impl Condition {
         let missing =
             |what: &str, hint: &str| Err(Error::new(format!("--fail-if {name}: {what}"), hint));
         let table = &measured.name;
-        let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
-        let figure = figure.unwrap_or(name);
-        let of_games = ["random_", "perfect_", "exploited_"];
-        if let Some(why) = why_no_games.filter(|_| of_games.iter().any(|of| name.starts_with(of))) {
+        let figure = self.figure();
+        let is_of = |is: fn(&FigureSource) -> bool| figure.is_some_and(|figure| is(&figure.source));
+        let of_games = is_of(|source| matches!(source, FigureSource::Games(_)));
+        if let Some(why) = why_no_games.filter(|_| of_games) {
             return missing("no games are played", why);
         }
-        let of_scores = ["score_kept", "score_lost"].contains(&figure)
-            || name.starts_with("final_score_")
-            || name.ends_with("_score");
+        let scope = figure.map(|figure| figure.scope);
+        let of_scores = scope == Some(Scope::WithScores) || name.ends_with("_score");
         if of_scores && !measured.has_scores() {
             let what = format!("{table} has no scores");
             return missing(&what, "use result_kept, result_lost or points");
         }
-        if figure == "plies_kept" && game.is_layered() {
+        if scope == Some(Scope::WithoutScores) && game.is_layered() {
             return missing(&format!("plies are not compared on {table}"), "use score_kept");
         }
         if self.is_forced() && measured.complete {
@@ -111,7 +112,8 @@ impl Condition {
                 let what = format!("{policy} has not learned from these positions");
                 return missing(&what, "name another figure");
             }
-            let (value, score) = (name.starts_with("value_"), name.starts_with("final_score_"));
+            let value = is_of(|source| matches!(source, FigureSource::Values(_)));
+            let score = is_of(|source| matches!(source, FigureSource::FinalScores(_)));
             let Some(choice) = Some(player).filter(|_| value || score).and_then(at_the_root) else {
                 continue;
             };
@@ -120,6 +122,10 @@ impl Condition {
             }
         }
         Ok(())
+    }
+
+    fn figure(&self) -> Option<&'static Figure> {
+        Figure::of_metric(&self.name)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -133,7 +139,8 @@ impl Condition {
 
     /// Returns whether its figure counts positions in which not all moves are proven.
     pub(super) fn is_forced(&self) -> bool {
-        self.name.starts_with("forced_")
+        let source = self.figure().map(|figure| figure.source);
+        matches!(source, Some(FigureSource::Forced(_)))
     }
 
     /// Returns a line for each policy for which it holds; `baseline` returns a policy's figure in the earlier

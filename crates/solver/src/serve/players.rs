@@ -169,7 +169,7 @@ pub(super) fn differences_of(
             moves: [first_move, second_move], mistakes: [first, second], ..
         } = of;
         // By score, and by outcome in games without scores.
-        let lost = if table.has_scores() { of.score_lost } else { of.outcome_lost };
+        let lost = if table.has_scores() { of.score_lost } else { of.result_lost };
         match lost[1] > lost[0] {
             true => Difference { by: names[1].into(), other_move: first_move, mistake: second },
             false => Difference { by: names[0].into(), other_move: second_move, mistake: first },
@@ -178,7 +178,7 @@ pub(super) fn differences_of(
     let costliest = paired.costliest.into_iter().map(difference).collect();
     Ok(Differences {
         judged: report.table.judged_states,
-        differing: paired.all.states_apart,
+        differing: paired.all.positions_apart,
         costliest,
     })
 }

@@ -80,7 +80,7 @@ pub struct Group {
     /// Examples lost for the mover.
     pub losses: u64,
     /// Examples whose moves differ in outcome.
-    pub decisive_outcome: u64,
+    pub decisive_result: u64,
     /// Examples whose moves differ in score (in games without scores, in outcome).
     pub decisive_score: u64,
     /// Examples with a value that is not proven.
@@ -94,7 +94,7 @@ impl Group {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
-        self.decisive_outcome += other.decisive_outcome;
+        self.decisive_result += other.decisive_result;
         self.decisive_score += other.decisive_score;
         self.unproven += other.unproven;
     }
@@ -112,7 +112,7 @@ impl Counts {
             wins: one(outcome == Some(1)),
             draws: one(outcome == Some(0)),
             losses: one(outcome == Some(-1)),
-            decisive_outcome: one(example.decides(false)),
+            decisive_result: one(example.decides(false)),
             decisive_score: one(example.decides(true)),
             unproven: one(!proven),
         };
@@ -196,7 +196,7 @@ impl Card {
             writeln!(text, "| {title} | {head} |\n|{}", "---|".repeat(9))?;
             for (name, g) in groups.into_iter().chain([("all".to_string(), self.counts.total())]) {
                 let Group { rows, positions, wins, draws, losses, unproven, .. } = g;
-                let (by_outcome, by_score) = (g.decisive_outcome, g.decisive_score);
+                let (by_outcome, by_score) = (g.decisive_result, g.decisive_score);
                 writeln!(
                     text,
                     "| {name} | {rows} | {positions} | {wins} | {draws} | {losses} | {by_outcome} | {by_score} | {unproven} |"

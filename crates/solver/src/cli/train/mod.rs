@@ -215,10 +215,10 @@ fn figures(name: &str, found: &PolicyAccuracy, row: &mut HistoryRow) {
     let total = &found.total;
     let decisive = total.decisive_score;
     let numbers = [
-        ("best outcome", total.all.means().optimal_by_outcome),
-        ("best score", total.all.means().optimal_by_score),
-        ("best outcome, decisive", total.decisive_outcome.means().optimal_by_outcome),
-        ("best score, decisive", decisive.and_then(|of| of.means().optimal_by_score)),
+        ("best outcome", total.all.result_kept()),
+        ("best score", total.all.score_kept()),
+        ("best outcome, decisive", total.decisive_result.result_kept()),
+        ("best score, decisive", decisive.and_then(|of| of.score_kept())),
     ];
     for (what, number) in numbers {
         if let Some(number) = number {

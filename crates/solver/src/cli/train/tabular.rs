@@ -251,8 +251,7 @@ mod tests {
             let player = Player::Policy(Box::new(ByRule(AsPolicy(table.clone(), worths))));
             let judged = TablePositions::new(&table, Orienting::All);
             let measured = measure(&judged, &[player], None, &Silent).unwrap();
-            let right =
-                measured.policies[0].total.decisive_outcome.means().optimal_by_outcome.unwrap();
+            let right = measured.policies[0].total.decisive_result.result_kept().unwrap();
             assert!((right - points[2].right).abs() < 1e-9, "{algorithm:?}: {right}, {points:?}");
         }
         // Random play can be predicted well where it comes often: at the start.

@@ -128,7 +128,7 @@ function likeliest({ moves }) {
 function sentence(one, table) {
   const best = one.moves.filter((move) => move.best).map((move) => move.move);
   const lost = [
-    one.outcome_lost > 0 && outcome(one.outcome_lost),
+    one.result_lost > 0 && outcome(one.result_lost),
     one.score_lost > 0 && `gives away ${one.score_lost.toFixed(1)} ${table.score_unit}s`,
     one.plies_lost > 0 && `is ${one.plies_lost.toFixed(1)} plies slower`,
   ].filter(Boolean);

@@ -346,7 +346,7 @@ impl List<'_> {
             i8::from(example.is_optimal(value) && example.is_proven())
         });
         let about = "1 for every move that keeps the outcome";
-        self.flags("optimal_outcome", about, |example, value| {
+        self.flags("result_kept", about, |example, value| {
             i8::from(example.keeps_outcome(value) && example.is_proven())
         });
         let of = if scores { "scores" } else { "outcomes" };

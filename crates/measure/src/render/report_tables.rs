@@ -1,15 +1,75 @@
-//! Tables of a report's page.
+//! Tables of a report, which the full text and the page show.
 
 use minijinja::{Value, context};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::accuracy_text::by_words;
 use super::chart::FEW;
-use super::columns::{KEPT, RANKED, cells, headings, or_none};
+use super::columns::{cell, cells, headings, of_moves, or_none, predictions};
+use super::grid::{Grid, WIDTH};
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
-use crate::judge::{AccuracyReport, BothSides, By, Expected, Figures, FiguresBySet, Group, Square};
+use crate::judge::{
+    AccuracyReport, BothSides, By, Expected, Figure, Figures, FiguresBySet, Group, Losses, Square,
+    TableFacts,
+};
 use yomikiri::rules::Split;
+
+/// Title and figures of a set of positions.
+type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
+
+/// Returns the sets of positions of a table; games without scores have no passes.
+pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
+    let all = match table.has_scores() {
+        true => "All positions, including forced moves and passes",
+        false => "All positions, including forced moves",
+    };
+    let mut sets: Vec<Set> = vec![
+        (all, |sets| Some(&sets.all)),
+        ("Positions in which the choice of the move decides the result", |sets| {
+            Some(&sets.decisive_result)
+        }),
+    ];
+    if table.has_scores() {
+        sets.push(("Positions in which the choice of the move decides the score", |sets| {
+            sets.decisive_score.as_ref()
+        }));
+    }
+    sets
+}
+
+/// Wraps a text at the width of a terminal. Ends with a line break.
+pub(super) fn paragraph(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        match lines[last].is_empty() {
+            true => lines[last] += word,
+            false if lines[last].chars().count() + 1 + word.chars().count() > WIDTH => {
+                lines.push(word.to_string());
+            }
+            false => lines[last] += &format!(" {word}"),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the key of a grouping as a heading and in a sentence.
+pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String) {
+    let (heading, what) = match (by, report.words.layers) {
+        (By::Layer, "plies") => ("plies", "plies from the root"),
+        (By::Layer, layers) => return (layers, format!("{layers} before the move")),
+        (By::Moves, _) => ("moves", "the number of legal moves"),
+        (By::Distance, _) => ("plies", "plies to the end under best play"),
+        (By::Value, _) if report.table.has_scores() => ("score", "the exact score of the mover"),
+        (By::Value, _) => ("outcome", "the exact outcome of the mover"),
+    };
+    (heading, what.to_string())
+}
 
 /// A table with a row for each policy, or for each group.
 #[derive(Default, Serialize)]
@@ -33,6 +93,8 @@ pub(super) struct RowView {
 
 #[derive(Default, Serialize)]
 pub(super) struct CellView {
+    /// Text with an ASCII minus sign; a page has typographic ones.
+    #[serde(serialize_with = "as_typographic")]
     pub text: String,
     /// Depth of the background, 0 to 1.
     pub depth: Option<String>,
@@ -49,7 +111,35 @@ pub(super) struct ChangeView {
 
 impl From<String> for CellView {
     fn from(text: String) -> CellView {
-        CellView { text: typographic(&text), ..CellView::default() }
+        CellView { text, ..CellView::default() }
+    }
+}
+
+fn as_typographic<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&typographic(text))
+}
+
+impl TableView {
+    /// Lays out the table under its title, and its note; `corner` is the heading of the first column. Ends with a
+    /// line break.
+    pub(super) fn to_text(&self, corner: &str) -> String {
+        let mut grid = if self.head.iter().any(|head| head.contains('\n')) {
+            let heads = self.head.iter().map(|head| head.split_once('\n').unwrap_or(("", head)));
+            Grid::headed(&[("", corner)].into_iter().chain(heads).collect::<Vec<_>>())
+        } else {
+            let heads = [corner].into_iter().chain(self.head.iter().map(String::as_str));
+            Grid::of(&heads.collect::<Vec<_>>(), [])
+        };
+        let has_policies = self.rows.iter().any(|row| row.at.is_some());
+        for row in &self.rows {
+            let indent = if has_policies && row.at.is_none() { "  " } else { "" };
+            let cells = row.cells.iter().map(|cell| cell.text.clone());
+            grid.push([format!("{indent}{}", row.name)].into_iter().chain(cells).collect());
+        }
+        let note = if self.note.is_empty() { String::new() } else { paragraph(&self.note) };
+        let title =
+            if self.title.is_empty() { String::new() } else { format!("\n{}\n", self.title) };
+        format!("{title}{note}\n{}", grid.to_text())
     }
 }
 
@@ -68,18 +158,18 @@ pub(super) fn by_group(report: &AccuracyReport, roles: &Roles, by: By) -> TableV
     let decisive = |at: usize, key| {
         let found =
             report.policies[at].held_out_details().groups(by).iter().find(|group| group.key == key);
-        found.map(|group| group.figures.decisive_outcome)
+        found.map(|group| group.figures.decisive_result)
     };
     let used: Vec<_> =
-        first.iter().filter(|group| group.figures.decisive_outcome.states > 0).collect();
-    let count = |group: &&Group| thousands(group.figures.decisive_outcome.states).into();
+        first.iter().filter(|group| group.figures.decisive_result.positions > 0).collect();
+    let count = |group: &&Group| thousands(group.figures.decisive_result.positions).into();
     let mut table = TableView {
         head: used.iter().map(|group| group.key.number().to_string()).collect(),
         rows: rows(roles, |at| {
             let cell = |group: &&Group| {
                 let figures = decisive(at, group.key);
-                let share = figures.and_then(|of| of.means().optimal_by_outcome);
-                let is_few = figures.is_none_or(|of| of.states < FEW);
+                let share = figures.and_then(|of| of.result_kept());
+                let is_few = figures.is_none_or(|of| of.positions < FEW);
                 CellView {
                     depth: share.map(|share| format!("{share:.3}")),
                     class: if is_few { "few" } else { "" },
@@ -152,8 +242,11 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
     let has_scores = report.table.has_scores();
     let units = if has_scores { &report.words.units[..] } else { "mean result" };
     let both = |of: &BothSides<Expected>| [of.first, of.second];
-    let shares =
-        |of: Expected| [percent(of.win), percent(of.draw), percent(of.loss), signed(of.score, 2)];
+    let shares = |of: Expected| {
+        let endless = games.most_plies.map(|_| percent(of.endless));
+        let shares = [percent(of.win), percent(of.draw), percent(of.loss), signed(of.score, 2)];
+        shares.into_iter().chain(endless)
+    };
     let endless = games.most_plies.map_or(String::new(), |plies| {
         let share =
             games.endless().map_or("none of those between two policies".to_string(), |share| {
@@ -168,7 +261,9 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
         head: [first, second]
             .iter()
             .flat_map(|side| {
-                ["win", "draw", "loss", units].map(|what| format!("as {side}\n{what}"))
+                let infinite = games.most_plies.map(|_| "infinite");
+                let what = ["win", "draw", "loss", units].into_iter().chain(infinite);
+                what.map(move |what| format!("as {side}\n{what}"))
             })
             .collect(),
         rows: rows(roles, |at| {
@@ -191,7 +286,7 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
                 CellView {
                     depth: Some(format!("{:.3}", score.abs() / most)),
                     class: if score < 0.0 { "against" } else { "" },
-                    ..CellView::from(signed(score, 1))
+                    ..CellView::from(signed(score, 2))
                 }
             };
             Some(order.iter().map(cell).collect())
@@ -214,9 +309,9 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
             let lost = [&of.exploitability.first, &of.exploitability.second];
             let lost = lost.into_iter().flat_map(|of| {
                 let score = has_scores.then(|| amount(of.score_lost.max(0.0)));
-                [amount(of.outcome_lost.max(0.0))].into_iter().chain(score)
+                [amount(of.result_lost.max(0.0))].into_iter().chain(score)
             });
-            let mistakes = of.mistakes.iter().map(|of| amount(of.outcome_mistakes));
+            let mistakes = of.mistakes.iter().map(|of| amount(of.result_mistakes));
             Some(lost.chain(mistakes).map(CellView::from).collect())
         }),
     };
@@ -228,17 +323,21 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
     ]
 }
 
-/// Returns what moves to each square give away, a table for each policy.
+/// Returns what moves to each square give away in 100 positions, a table for each policy.
 pub(super) fn squares(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
+    let lost = |square: &Square| match report.table.has_scores() {
+        true => square.figures.score_lost,
+        false => square.figures.result_lost,
+    };
     let view = |&at: &usize| {
         let policy = &report.policies[at];
         let squares = &policy.held_out_details().squares;
-        let most = squares.iter().map(|square| square.figures.score_lost).fold(0.0, f64::max);
+        let most = squares.iter().map(lost).fold(0.0, f64::max);
         let columns = squares.iter().map(|square| square.column + 1).max()?;
-        let states = policy.held_out().all.states.max(1) as f64;
+        let states = policy.held_out().all.positions.max(1) as f64;
         let cell = |square: &Square| CellView {
-            text: format!("{:.0}", 1000.0 * square.figures.score_lost / states),
-            depth: Some(format!("{:.3}", square.figures.score_lost / most)),
+            text: format!("{:.1}", 100.0 * lost(square) / states),
+            depth: Some(format!("{:.3}", lost(square) / most)),
             class: "against",
             change: None,
         };
@@ -277,33 +376,32 @@ pub(super) fn agreement(report: &AccuracyReport, roles: &Roles) -> Option<TableV
     })
 }
 
+/// Returns the headings of some figures.
+fn heads(report: &AccuracyReport, figures: &[&Figure]) -> Vec<String> {
+    let headings = headings(&report.words, figures);
+    headings.iter().map(|lines| lines.join("\n").trim().to_string()).collect()
+}
+
 /// Returns all figures of all sets of positions, then those of values and worst cases.
 pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
-    let head = || {
-        let kept = headings(report, KEPT);
-        kept.into_iter()
-            .chain(headings(report, RANKED))
-            .map(|(upper, lower)| format!("{upper}\n{lower}").trim().to_string())
-    };
+    let columns = [false, true].map(|is_ranking| of_moves(&report.table, is_ranking)).concat();
     let mut all = Vec::new();
-    let sets = super::accuracy_text::sets(&report.table);
+    let sets = sets(&report.table);
     for (title, of) in sets.into_iter().filter(|_| report.table.judged_states > 0) {
         let row = |name: String, at: Option<usize>, sets: &FiguresBySet| {
             let figures = of(sets).copied().unwrap_or_default();
-            let cells = [KEPT, RANKED]
-                .into_iter()
-                .flat_map(|columns| cells(&report.table, columns, &figures));
+            let cells = cells(&columns, &figures).into_iter();
             RowView { at, name, cells: cells.map(CellView::from).collect() }
         };
-        let mut table =
-            TableView { title: title.to_string(), head: head().collect(), ..TableView::default() };
+        let head = heads(report, &columns);
+        let mut table = TableView { title: title.to_string(), head, ..TableView::default() };
         for &at in &roles.order {
             let policy = &report.policies[at];
             table.rows.push(row(roles.short[at].clone(), Some(at), &policy.total));
             for split in Split::ALL {
                 let sets = policy.splits.as_ref().map(|splits| splits.of(split));
-                if let Some(sets) = sets.filter(|sets| sets.all.states > 0) {
-                    let positions = of(sets).map_or(0, |figures| figures.states);
+                if let Some(sets) = sets.filter(|sets| sets.all.positions > 0) {
+                    let positions = of(sets).map_or(0, |figures| figures.positions);
                     table.rows.push(row(
                         format!("{} ({})", split.name(), thousands(positions)),
                         None,
@@ -312,86 +410,107 @@ pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
                 }
             }
         }
-        let positions =
-            report.policies.first().and_then(|policy| of(&policy.total)).map_or(0, |of| of.states);
+        let positions = report
+            .policies
+            .first()
+            .and_then(|policy| of(&policy.total))
+            .map_or(0, |of| of.positions);
         table.title = format!("{title} ({})", thousands(positions));
         all.push(table);
     }
-    let valued = TableView {
-        title: "Values that policies predict, against the exact outcome (a win is 1, a loss −1)"
-            .into(),
-        head: ["mean\nerror", "right\nsign", "Brier\nscore", "calibration\nerror"]
-            .map(String::from)
-            .to_vec(),
+    let predicted = predictions(report).into_iter().map(|(title, figures)| TableView {
+        title: title.replace('-', "−"),
+        head: heads(report, &figures),
         rows: rows(roles, |at| {
-            let values = report.policies[at].held_out_details().values?.means();
-            texts([
-                or_none(values.mean_error, amount),
-                or_none(values.sign_accuracy, percent),
-                or_none(values.brier, amount),
-                or_none(values.calibration_error, amount),
-            ])
+            let details = report.policies[at].held_out_details();
+            let text = |of: &&Figure| Some(cell(of, of.of_predictions(details)?).into());
+            figures.iter().map(text).collect()
         }),
         ..TableView::default()
-    };
-    let limit = format!("99 % lose\nat most {}", report.words.units);
-    let heads = [&limit[..], "worst", "µs an\nanswer"];
-    let skipped = if report.table.has_scores() { 0 } else { 2 };
+    });
+    let units = &report.words.units[..];
+    let limits = ["95 % lose\nat most", "99 % lose\nat most", "worst"];
+    let of_set = |set: &'static str| limits.map(|limit| format!("{set}{limit}"));
+    let decisive = ["decisive\n95 %", "99 %", "worst"].map(String::from);
     let worst = TableView {
-        title: "Worst cases, and the time for an answer".to_string(),
-        head: heads.into_iter().skip(skipped).map(String::from).collect(),
+        title: format!("{} lost at the worst", capitalised(units)),
+        head: [of_set(""), decisive].concat(),
         rows: rows(roles, |at| {
-            let losses = report.policies[at].held_out_details().losses.as_ref();
-            let number = |n: Option<usize>| n.map_or("-".to_string(), |n| n.to_string());
-            let seconds = report.seconds.get(at).copied().flatten();
-            let cells = [
-                number(losses.and_then(|losses| losses.percentile(0.99))),
-                number(losses.and_then(|losses| losses.worst())),
-                or_none(seconds.map(|seconds| 1e6 * seconds), |micro| format!("{micro:.2}")),
-            ];
-            Some(cells.into_iter().skip(skipped).map(CellView::from).collect())
+            let details = report.policies[at].held_out_details();
+            let sets = [&details.losses, &details.losses_decisive].into_iter().flatten();
+            let limits = |losses: &Losses| {
+                [losses.percentile(0.95), losses.percentile(0.99), losses.worst()]
+                    .map(|n| n.map_or("-".to_string(), |n| n.to_string()))
+            };
+            let cells: Vec<_> = sets.flat_map(limits).map(CellView::from).collect();
+            (!cells.is_empty()).then_some(cells)
         }),
         ..TableView::default()
     };
-    let others = [valued, worst].into_iter().filter(|table| !table.rows.is_empty());
+    let others = predicted.chain([worst]).filter(|table| !table.rows.is_empty());
     all.extend(others.map(|table| TableView { is_sorted: true, ..table }));
     all
+}
+
+/// Returns the time that each policy takes for an answer.
+pub(super) fn times(report: &AccuracyReport, roles: &Roles) -> TableView {
+    TableView {
+        title: "Time for an answer".to_string(),
+        is_sorted: true,
+        head: vec!["µs".to_string()],
+        rows: rows(roles, |at| {
+            let seconds = report.seconds.get(at).copied().flatten();
+            let micro = or_none(seconds.map(|of| 1e6 * of), |micro| format!("{micro:.2}"));
+            Some(vec![micro.into()])
+        }),
+        ..TableView::default()
+    }
+}
+
+/// Returns the figures of a set of positions by groups of a policy's positions, with those of all as the last row.
+pub(super) fn by_groups(
+    report: &AccuracyReport,
+    (title, total, found): (String, &FiguresBySet, &[Group]),
+    by: By,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+) -> TableView {
+    let columns = of_moves(&report.table, false);
+    let row = |name: String, sets: &FiguresBySet| {
+        let figures = of(sets).copied().unwrap_or_default();
+        let cells = [thousands(figures.positions)].into_iter().chain(cells(&columns, &figures));
+        RowView { name, cells: cells.map(CellView::from).collect(), at: None }
+    };
+    let groups =
+        found.iter().map(|group| row(format!("{:>5}", group.key.number()), &group.figures));
+    // Not every position has a known distance.
+    let all = (by != By::Distance).then(|| row("all".to_string(), total));
+    TableView {
+        title,
+        head: ["positions".to_string()].into_iter().chain(heads(report, &columns)).collect(),
+        rows: groups.chain(all).collect(),
+        ..TableView::default()
+    }
 }
 
 /// Returns the figures by moves, distance and value of each policy.
 pub(super) fn groups(report: &AccuracyReport, roles: &Roles) -> Vec<Value> {
     let of = |&at: &usize| {
-        let details = report.policies[at].held_out_details();
+        let policy = &report.policies[at];
+        let details = policy.held_out_details();
         let table = |by: By| {
-            let groups = details.groups(by);
-            let columns = |figures: &Figures| cells(&report.table, KEPT, figures);
-            let kept = headings(report, KEPT)
-                .into_iter()
-                .map(|(a, b)| format!("{a}\n{b}").trim().to_string());
-            (!groups.is_empty()).then(|| TableView {
-                title: format!("By {}", by_words(report, by).1),
-                note: by_words(report, by).0.to_string(),
-                is_sorted: false,
-                head: ["positions".to_string()]
-                    .into_iter()
-                    .chain(kept)
-                    .chain(["decisive".into(), "result\nkept".into()])
-                    .collect(),
-                rows: groups
-                    .iter()
-                    .map(|group| {
-                        let (all, decisive) = (&group.figures.all, &group.figures.decisive_outcome);
-                        let cells = [thousands(all.states)].into_iter().chain(columns(all));
-                        let kept = or_none(decisive.means().optimal_by_outcome, percent);
-                        let cells = cells.chain([thousands(decisive.states), kept]);
-                        RowView {
-                            name: typographic(&group.key.number().to_string()),
-                            cells: cells.map(CellView::from).collect(),
-                            at: None,
-                        }
-                    })
-                    .collect(),
-            })
+            let (heading, what) = by_words(report, by);
+            let about = (format!("By {what}"), policy.held_out(), details.groups(by));
+            let mut table = by_groups(report, about, by, |sets| Some(&sets.all));
+            table.note = heading.to_string();
+            table.head.extend(["decisive".into(), "result\nkept".into()]);
+            let sets = details.groups(by).iter().map(|group| &group.figures);
+            for (row, sets) in table.rows.iter_mut().zip(sets.chain([policy.held_out()])) {
+                let decisive = &sets.decisive_result;
+                let kept = or_none(decisive.result_kept(), percent);
+                row.cells.extend([thousands(decisive.positions), kept].map(CellView::from));
+                row.name = typographic(row.name.trim());
+            }
+            (!details.groups(by).is_empty()).then_some(table)
         };
         let tables: Vec<TableView> =
             [By::Moves, By::Distance, By::Value].into_iter().filter_map(table).collect();

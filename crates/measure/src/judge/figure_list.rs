@@ -1,0 +1,287 @@
+//! The figures of a policy, each declared once: JSON, `--metrics`, `--fail-if`, tables, pages, files and Python follow.
+
+use super::details::Details;
+use super::exact_play::Expected;
+use super::figures::Figures;
+use super::forced::ForcedFigures;
+use super::games::PolicyGames;
+use super::values::{FinalScoreFigures, ValueFigures};
+
+/// A figure of a policy.
+pub struct Figure {
+    /// Name, wherever the figure occurs; before it stands the [set of positions](SETS).
+    pub name: &'static str,
+    /// Heading of two lines; [`UNITS`] stands for the unit of the score.
+    pub heading: [&'static str; 2],
+    /// Meaning, in which [`UNITS`] stands for the unit of the score.
+    pub meaning: &'static str,
+    /// Unit, which determines how it is written.
+    pub unit: Unit,
+    /// Games that have it.
+    pub scope: Scope,
+    /// Its computation.
+    pub source: FigureSource,
+}
+
+/// Placeholder for the unit of the score, in the plural.
+pub const UNITS: &str = "UNITS";
+
+/// Unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Number of positions.
+    Count,
+    /// Share, 0 to 1; more of it is better if `true`.
+    Share(bool),
+    /// Nonnegative amount, the less the better.
+    Amount,
+    /// Nonnegative amount with two decimals, the less the better.
+    Coarse,
+    /// Amount of any sign, the more the better.
+    Signed,
+    /// Number of any sign of which neither more nor less is better.
+    Plain,
+    /// Nonnegative number of nats of which neither more nor less is better.
+    Nats,
+}
+
+/// Games that have a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All games.
+    Always,
+    /// Games with scores.
+    WithScores,
+    /// Games without scores.
+    WithoutScores,
+}
+
+/// Computation of a figure; `None` for a mean over no positions.
+#[derive(Clone, Copy)]
+pub enum FigureSource {
+    /// From the moves in a set of positions.
+    Moves(fn(&Figures) -> Option<f64>),
+    /// From the outcomes that the policy expects.
+    Values(fn(&ValueFigures) -> Option<f64>),
+    /// From the final scores that it expects.
+    FinalScores(fn(&FinalScoreFigures) -> Option<f64>),
+    /// From games from the start.
+    Games(fn(&PolicyGames) -> f64),
+    /// From positions in which not all moves are proven.
+    Forced(fn(&ForcedFigures) -> Option<f64>),
+}
+
+/// Sets of positions, by the beginning of a figure's name: held-out ones whose moves differ in the result, all held-out
+/// ones, and those with different results that the policy has learned from.
+pub const SETS: [&str; 3] = ["", "all_", "learned_"];
+
+impl Figure {
+    /// Returns the figure of moves in a set of positions; `None` for another figure.
+    pub fn of(&self, figures: &Figures) -> Option<f64> {
+        match self.source {
+            FigureSource::Moves(of) => of(figures),
+            _ => None,
+        }
+    }
+
+    /// Returns the figure of the values or final scores that the policy predicts; `None` if it predicts none, and for
+    /// another figure.
+    pub fn of_predictions(&self, details: &Details) -> Option<Option<f64>> {
+        match self.source {
+            FigureSource::Values(of) => details.values.as_ref().map(of),
+            FigureSource::FinalScores(of) => details.final_scores.as_ref().map(of),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is a figure of the moves in a set of positions.
+    pub fn is_of_moves(&self) -> bool {
+        matches!(self.source, FigureSource::Moves(_))
+    }
+
+    /// Returns whether a larger number is better; `None` if neither is.
+    pub fn is_more_better(&self) -> Option<bool> {
+        match self.unit {
+            Unit::Share(is_better) => Some(is_better),
+            Unit::Amount | Unit::Coarse => Some(false),
+            Unit::Signed => Some(true),
+            Unit::Count | Unit::Plain | Unit::Nats => None,
+        }
+    }
+
+    /// Returns the declared figure of a name, without a set of positions before it.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn named(name: &str) -> &'static Figure {
+        let found = FIGURES.iter().find(|figure| figure.name == name);
+        found.unwrap_or_else(|| panic!("no figure `{name}`"))
+    }
+
+    /// Returns the figure of a metric, whose name a [set of positions](SETS) may begin; `None` if there is none.
+    pub fn of_metric(name: &str) -> Option<&'static Figure> {
+        let exact = FIGURES.iter().find(|figure| figure.name == name);
+        let in_set = || {
+            let name = SETS[1..].iter().find_map(|set| name.strip_prefix(set))?;
+            FIGURES.iter().find(|figure| figure.name == name && figure.is_of_moves())
+        };
+        exact.or_else(in_set)
+    }
+
+    /// Returns a number of the figure as JSON: a whole one if it is a count.
+    pub(super) fn to_json(&self, number: Option<f64>) -> serde_json::Value {
+        match (self.unit, number) {
+            (Unit::Count, Some(count)) => (count as u64).into(),
+            (_, number) => number.into(),
+        }
+    }
+
+    const fn new(name: &'static str, unit: Unit, source: FigureSource) -> Figure {
+        Figure { name, heading: [""; 2], meaning: "", unit, scope: Scope::Always, source }
+    }
+
+    const fn headed(self, heading: [&'static str; 2], meaning: &'static str) -> Figure {
+        Figure { heading, meaning, ..self }
+    }
+
+    const fn only(self, scope: Scope) -> Figure {
+        Figure { scope, ..self }
+    }
+}
+
+use FigureSource::{FinalScores, Forced, Games, Moves, Values};
+use Scope::{WithScores, WithoutScores};
+use Unit::{Amount, Coarse, Count, Nats, Plain, Share, Signed};
+
+/// All figures, in the order in which they are written.
+pub const FIGURES: &[Figure] = &[
+    Figure::new("positions", Count, Moves(|of| Some(of.positions as f64)))
+        .headed(["", "positions"], "number of positions"),
+    Figure::new("result_kept", Share(true), Moves(Figures::result_kept)).headed(
+        ["result", "kept"],
+        "how often the move keeps the best possible result (win, draw or loss)",
+    ),
+    Figure::new("score_kept", Share(true), Moves(Figures::score_kept))
+        .headed(["score", "kept"], "how often it keeps the best final score")
+        .only(WithScores),
+    Figure::new("plies_kept", Share(true), Moves(Figures::plies_kept))
+        .headed(
+            ["plies", "kept"],
+            "how often it wins as soon, or loses as late, as possible, where plies are compared",
+        )
+        .only(WithoutScores),
+    Figure::new("result_lost", Amount, Moves(|of| of.mean(of.result_lost)))
+        .headed(["result", "lost"], "mean outcome lost by a move: a win is 1, a draw 0, a loss -1"),
+    Figure::new("score_lost", Amount, Moves(Figures::score_lost))
+        .headed([UNITS, "lost"], "mean final score lost by a move, in UNITS")
+        .only(WithScores),
+    Figure::new("rank_correlation", Plain, Moves(Figures::rank_correlation)).headed(
+        ["rank", "corr."],
+        "rank correlation of its scores with the exact values: 1 the same order, 0 unrelated",
+    ),
+    Figure::new("win_to_draw", Share(false), Moves(Figures::win_to_draw))
+        .headed(["win→", "draw"], "in how many of the positions it turns a win into a draw"),
+    Figure::new("win_to_loss", Share(false), Moves(Figures::win_to_loss))
+        .headed(["win→", "loss"], "in how many it turns a win into a loss"),
+    Figure::new("draw_to_loss", Share(false), Moves(Figures::draw_to_loss))
+        .headed(["draw→", "loss"], "in how many it turns a draw into a loss"),
+    Figure::new("nll", Amount, Moves(|of| of.mean(of.nll))).headed(
+        ["", "nll"],
+        "mean of -ln of the probability of all best moves (by score, else by result)",
+    ),
+    Figure::new("no_chance", Share(false), Moves(|of| of.mean(of.no_chance as f64))).headed(
+        ["no", "chance"],
+        "in how many of the positions that is below 1e-12, the least that is counted",
+    ),
+    Figure::new("entropy", Nats, Moves(|of| of.mean(of.entropy)))
+        .headed(["", "entropy"], "of the probabilities, in nats: 0 if one move has them all"),
+    Figure::new("top_1", Share(true), Moves(|of| of.mean(of.top[0]))).headed(
+        ["top", "1"],
+        "in how many the move it ranks highest is a best one; equal ones in any order",
+    ),
+    Figure::new("top_2", Share(true), Moves(|of| of.mean(of.top[1])))
+        .headed(["top", "2"], "in how many one of the two that it ranks highest is"),
+    Figure::new("top_3", Share(true), Moves(|of| of.mean(of.top[2])))
+        .headed(["top", "3"], "in how many one of the three"),
+    Figure::new("plies_positions", Count, Moves(|of| Some(of.timed as f64)))
+        .headed(["plies", "in"], "number of positions in which plies are compared"),
+    Figure::new("correlation_positions", Count, Moves(|of| Some(of.correlated as f64)))
+        .headed(["corr.", "in"], "number of positions with a rank correlation"),
+    Figure::new("value_error", Amount, Values(|of| of.mean(of.error)))
+        .headed(["mean", "error"], "mean distance of the expected outcome from the exact one"),
+    Figure::new("value_rmse", Amount, Values(|of| of.mean(of.squared).map(f64::sqrt)))
+        .headed(["", "rmse"], "root mean square of that distance"),
+    Figure::new("value_sign", Share(true), Values(ValueFigures::sign)).headed(
+        ["right", "sign"],
+        "share of the positions that are not drawn in which it has the right sign",
+    ),
+    Figure::new("value_brier", Amount, Values(|of| of.mean(of.squared / 4.0)))
+        .headed(["Brier", "score"], "mean square of the expected chance less the actual one"),
+    Figure::new("value_calibration", Amount, Values(ValueFigures::calibration)).headed(
+        ["calibration", "error"],
+        "mean distance of expected and actual chance over ten classes",
+    ),
+    Figure::new("final_score_error", Amount, FinalScores(|of| of.mean(of.error)))
+        .headed(["mean", "error"], "mean distance of the expected final score from the exact one")
+        .only(WithScores),
+    Figure::new("final_score_bias", Plain, FinalScores(|of| of.mean(of.signed)))
+        .headed(["", "signed"], "mean of expected less exact final score")
+        .only(WithScores),
+    Figure::new("final_score_rmse", Amount, FinalScores(|of| of.mean(of.squared).map(f64::sqrt)))
+        .headed(["", "rmse"], "root mean square of the distance")
+        .only(WithScores),
+    Figure::new("random_first_points", Share(true), Games(|of| points(&of.against_random.first)))
+        .headed(["random,", "as first"], "points against random moves, a draw counting half"),
+    Figure::new("random_first_score", Signed, Games(|of| of.against_random.first.score))
+        .headed(["random,", FIRST], "score against random moves"),
+    Figure::new("random_second_points", Share(true), Games(|of| points(&of.against_random.second)))
+        .headed(["random,", "as second"], "points against random moves, a draw counting half"),
+    Figure::new("random_second_score", Signed, Games(|of| of.against_random.second.score))
+        .headed(["random,", SECOND], "score against random moves"),
+    Figure::new("perfect_first_points", Share(true), Games(|of| points(&of.against_perfect.first)))
+        .headed(["perfect,", "as first"], "points against perfect moves, a draw counting half"),
+    Figure::new("perfect_first_score", Signed, Games(|of| of.against_perfect.first.score))
+        .headed(["perfect,", FIRST], "score against perfect moves"),
+    Figure::new(
+        "perfect_second_points",
+        Share(true),
+        Games(|of| points(&of.against_perfect.second)),
+    )
+    .headed(["perfect,", "as second"], "points against perfect moves, a draw counting half"),
+    Figure::new("perfect_second_score", Signed, Games(|of| of.against_perfect.second.score))
+        .headed(["perfect,", SECOND], "score against perfect moves"),
+    Figure::new("exploited_result", Amount, Games(PolicyGames::exploited))
+        .headed(["exploit.", "result"], "mean result lost to a best response, 0 to 1"),
+    Figure::new("exploited_score", Coarse, Games(PolicyGames::exploited_score))
+        .headed(["exploit.", UNITS], "mean score lost to a best response, in UNITS")
+        .only(WithScores),
+    Figure::new("forced_won", Count, Forced(|of| Some(of.won as f64))).headed(
+        ["proven", "wins"],
+        "number of positions proven won, with a move that is not proven to win",
+    ),
+    Figure::new("forced_won_kept", Share(true), Forced(|of| of.won_kept))
+        .headed(["proven win", "kept"], "mean probability there of a move that is proven to win"),
+    Figure::new("forced_won_thrown", Share(false), Forced(|of| of.won_thrown)).headed(
+        ["thrown into", "a proven loss"],
+        "mean probability there of a move that is proven to lose",
+    ),
+    Figure::new("forced_at_risk", Count, Forced(|of| Some(of.at_risk as f64))).headed(
+        ["at", "risk"],
+        "number of positions not proven won or lost, with a move that is proven to lose",
+    ),
+    Figure::new("forced_at_risk_lost", Share(false), Forced(|of| of.at_risk_lost)).headed(
+        ["proven loss", "taken"],
+        "mean probability there of a move that is proven to lose",
+    ),
+];
+
+/// Placeholder for the name of the first player.
+pub const FIRST: &str = "FIRST";
+/// Placeholder for the name of the second player.
+pub const SECOND: &str = "SECOND";
+
+/// Returns the expected points of a game: a win counts 1, a draw half.
+fn points(expected: &Expected) -> f64 {
+    expected.win + 0.5 * expected.draw
+}
