@@ -15,6 +15,7 @@ use yomikiri::rules::{
     self as rules, Action, AnyPosition, Empties, Outcome, Position, Rules, Side, Symmetry,
 };
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
+use yomikiri_measure::render::position_html;
 
 use crate::errors::{position_error, value_error};
 use crate::work::{detached, released, run};
@@ -292,11 +293,10 @@ impl Positions {
         self.all.iter().map(|position| self.game.diagram(position)).collect()
     }
 
-    fn svgs(&self) -> Vec<String> {
-        self.all
-            .iter()
-            .map(|position| yomikiri_measure::render::board(&self.game.diagram(position)))
-            .collect()
+    /// Returns the first position as HTML, for notebooks.
+    fn html(&self) -> String {
+        let first = self.all.first();
+        first.map_or_else(String::new, |position| position_html(&*self.game, position))
     }
 
     /// Returns the sides to move, 0 or 1.
@@ -511,10 +511,4 @@ pub(crate) fn encoding(
         format!("invalid planes `{bad}`: expected {}, joined by +", Plane::names())
     })?;
     Encoding::of_rules(game, known, listed.as_deref())
-}
-
-/// Draws a textual board as SVG.
-#[pyfunction]
-pub(crate) fn board_svg(diagram: &str) -> String {
-    yomikiri_measure::render::board(diagram)
 }

@@ -64,7 +64,6 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<Arc<dyn Rules>>) -> PyRes
     module.add_class::<measure::Report>()?;
     module.add_class::<measure::Asked>()?;
     module.add_function(wrap_pyfunction!(errors::write_text, module)?)?;
-    module.add_function(wrap_pyfunction!(games::board_svg, module)?)?;
     module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
     module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;

@@ -23,7 +23,8 @@ use yomikiri_measure::judge::{
 };
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
 use yomikiri_measure::render::{
-    About, accuracy_text, comparison_text, html, markdown, match_text, policy_named, summary,
+    About, accuracy_text, comparison_text, html, markdown, match_text, mistakes_html, policy_named,
+    ranking_html, summary,
 };
 use yomikiri_measure::render::{Compared, no_room};
 
@@ -125,6 +126,16 @@ impl Report {
 
     fn metrics(&self) -> PyResult<String> {
         serde_json::to_string(&self.report.metrics).map_err(|error| value_error(error.to_string()))
+    }
+
+    /// Returns the table of policies as HTML, for notebooks.
+    fn ranking_html(&self) -> String {
+        ranking_html(&self.report)
+    }
+
+    /// Returns the costliest mistakes of a policy as HTML, for notebooks.
+    fn mistakes_html(&self, at: usize) -> Vec<String> {
+        mistakes_html(&self.report, at)
     }
 
     fn order(&self) -> Vec<usize> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::enumerate::{self, Plan, within_room};
-use yomikiri::oracle::SolvedTable;
+use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::solve::SolveOptions;
@@ -16,7 +16,7 @@ use yomikiri_measure::export::targets::{
 };
 use yomikiri_measure::free_memory;
 use yomikiri_measure::judge::{KnownValues, MeasureCache, SampleOf, uniform};
-use yomikiri_measure::render::no_room;
+use yomikiri_measure::render::{answer_html, no_room};
 
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{
@@ -208,6 +208,13 @@ impl Table {
     ) -> PyResult<(Positions, String, Option<String>)> {
         let (table, sample) = (self.table.clone(), SampleOf { range: empty_squares, count, seed });
         sampled(py, progress, move |progress| uniform(table.states(), sample, progress))
+    }
+
+    /// Returns the answer for the first of some positions as HTML, for notebooks.
+    fn answer_html(&self, positions: &Positions) -> PyResult<String> {
+        let Some(position) = positions.all.first() else { return Ok(String::new()) };
+        let answer = self.table.answer(*position).map_err(|error| position_error(error.line()))?;
+        Ok(answer_html(&*self.table, &answer))
     }
 
     /// Returns columns of positions, as a dictionary of arrays, and the indices of those not in the table: these are

@@ -22,7 +22,11 @@ def test_a_game_is_played_by_names_and_numbers():
         game.start.play(0)
     with pytest.raises(ym.PositionError, match="illegal move 'a1'"):
         game.start.play("a1")
-    assert "<svg" in game.start._repr_html_() and str(game.start).endswith("\nBlack to move")
+    # A notebook shows the pieces of the game: discs on green, shogi's on wood.
+    felt, wood = "#2f7d50", "#e3c487"
+    shown, animals = game.start._repr_html_(), ym.game("animal-shogi").start._repr_html_()
+    assert "<svg" in shown and felt in shown and wood not in shown and str(game.start).endswith("\nBlack to move")
+    assert wood in animals and felt not in animals and animals.count("rotate(180") == 4
     assert {game.start.image(symmetry) for symmetry in range(8)} == {game.start, game.start.image(1)}
     with pytest.raises(ValueError, match="symmetry 8"):
         game.start.image(8)

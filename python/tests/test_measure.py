@@ -52,7 +52,7 @@ def test_figures_are_those_of_the_command(table, report, tables, tmp_path):
     assert {**theirs, "policy": "network"} == report.metrics
 
 
-def test_a_report_has_every_form(report, tmp_path):
+def test_a_report_has_every_form(report, table, tmp_path):
     assert report.ranking[0] == "perfect" and report["perfect"]["result_kept"] == 1
     frame = report.to_pandas()
     assert frame.loc["greedy", "result_kept"] == report["greedy"]["result_kept"] and len(frame) == 3
@@ -69,6 +69,11 @@ def test_a_report_has_every_form(report, tmp_path):
     assert "result" in str(report) and "<table>" in report._repr_html_()
     mistakes = report.mistakes(3)
     assert len(mistakes) == 3 and "<svg" in mistakes[0]._repr_html_()
+    # The figures of the first screen, and an answer with its moves.
+    kept = f"{report.metrics['result_kept']:.1%}"
+    assert f"<td>{kept}</td>" in report._repr_html_() and kept in str(report)
+    answer = table.lookup("start")._repr_html_()
+    assert "<svg" in answer and "loses by 8 discs" in answer and answer.count("<b>loss</b>") == 4
     assert report.mistakes(2, "perfect") == []
 
 

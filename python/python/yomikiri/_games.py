@@ -403,7 +403,7 @@ class Position:
         return self
 
     def _repr_html_(self) -> str:
-        return style_board(self._core.svgs()[0]) + ("" if self.over else f"<div>{self.mover} to move</div>")
+        return self._core.html()
 
 
 class PlayedGame:
@@ -455,14 +455,3 @@ def _sampled(core: _core.Positions, words: str, remark: str | None) -> Positions
     positions = Positions(core)
     positions._drawn = words
     return positions
-
-
-def style_board(svg: str) -> str:
-    """Returns an SVG board as HTML with its style sheet, for notebooks."""
-    style = (
-        "<style>.yomikiri .square{fill:#3f8f5f;stroke:#fff}.yomikiri .black{fill:#111;stroke:#000}"
-        ".yomikiri .white{fill:#f7f7f7;stroke:#777}.yomikiri text{fill:currentColor;font:12px sans-serif}"
-        ".yomikiri .right{fill:none;stroke:#ffd54a;stroke-width:2}"
-        ".yomikiri .wrong{fill:none;stroke:#ff6b3d;stroke-width:2.5}</style>"
-    )
-    return f'{style}<div class="yomikiri">{svg}</div>'

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._arrays import numbers, numpy_of
-from ._games import Game, Positions, style_board
+from ._games import Game, Positions
 from ._optional import needs
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
@@ -641,25 +641,17 @@ class Report:
         at = self._place(policy)
         games = self.json["games"]
         found = games["policies"][at]["costliest"] if games else self.json["policies"][at]["costliest"]
-        return [Mistake(one) for one in found[:count]]
+        return [Mistake(one, html) for one, html in zip(found[:count], self._core.mistakes_html(at))]
 
     def _repr_html_(self) -> str:
-        columns = [name for name in ("result_kept", "score_kept", "nll", "exploited_result") if name in self.metrics]
-        head = "".join(f"<th>{_html.escape(name)}</th>" for name in ["policy", *columns])
-        rows = ""
-        for name in self.ranking:
-            metrics: Mapping[str, object] = self[name]
-            found = (metrics[column] for column in columns)
-            cells = "".join(f"<td>{'' if cell is None else f'{cell:.4f}'}</td>" for cell in found)
-            rows += f"<tr><td>{_html.escape(name)}</td>{cells}</tr>"
         notes = "".join(f"<p>{_html.escape(note)}</p>" for note in self.notes)
-        return f"{notes}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return notes + self._core.ranking_html()
 
 
 class _Saved:
     """A report as text, without the compiled module: what a pickle contains."""
 
-    def __init__(self, texts: Mapping[str, str | None]):
+    def __init__(self, texts: Json):
         self.texts = texts
 
     @classmethod
@@ -670,7 +662,8 @@ class _Saved:
         return cls({
             "json": core.json(), "metrics": core.metrics(), "order": core.order(), "text": core.text(False),
             "full": core.text(True), "html": core.html("yomikiri.evaluate", date, None, None), "judgements": core.judgements(),
-            "markdown": core.markdown("\0"),
+            "markdown": core.markdown("\0"), "ranking_html": core.ranking_html(),
+            "mistakes_html": [core.mistakes_html(at) for at in range(len(core.order()))],
         })
 
     def json(self):
@@ -681,6 +674,12 @@ class _Saved:
 
     def order(self):
         return self.texts["order"]
+
+    def ranking_html(self):
+        return self.texts["ranking_html"]
+
+    def mistakes_html(self, at):
+        return self.texts["mistakes_html"][at]
 
     def judgements(self):
         return self.texts["judgements"]
@@ -698,17 +697,14 @@ class _Saved:
 
 
 class Mistake(Json):
-    """A position and a policy's moves there (``docs/json.md``); renders as a board in notebooks."""
+    """A position and a policy's moves there (``docs/json.md``); renders as on the page of the report in notebooks."""
+
+    def __init__(self, mistake: Json, html: str):
+        super().__init__(mistake)
+        self._html = html
 
     def _repr_html_(self) -> str:
-        text = _html.escape
-        rows = "".join(
-            f"<tr{' style=font-weight:bold' if move['best'] else ''}><td>{text(move['move'])}</td>"
-            f"<td>{move['probability']:.1%}</td><td>{move.get('score', move['outcome'])}</td></tr>"
-            for move in self["moves"]
-        )
-        board = style_board(_core.board_svg(self["diagram"]))
-        return f"{board}<div>{text(self['mover'])} to move</div><table>{rows}</table>"
+        return self._html
 
 
 class _Printed:

@@ -558,6 +558,11 @@ class Values:
     def __repr__(self) -> str:
         return f"<exact values of {len(self)} positions of {self._table.name}>"
 
+    def _repr_html_(self) -> str:
+        if len(self) == 1 and self.found[0]:
+            return self._table._core.answer_html(self.positions._core)
+        return f"<pre>{_html.escape(repr(self))}</pre>"
+
     _FILL = {"row": 2**32 - 1, "distance": 65535, "layer": 65535}
 
     def _read(self, names: list[str]) -> None:

@@ -12,13 +12,13 @@ use super::number::{amount, counted, percent, signed, thousands};
 use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
 use super::ranking::{columns, has_learned, ties};
-use super::report_tables::by_words;
 use super::report_tables::{
-    CellView, ChangeView, RowView, TableView, agreement, by_group, figures, forced, games, groups,
-    squares, takers, times, typographic,
+    CellView, ChangeView, RowView, TableView, agreement, by_group, by_words, figures, forced,
+    games, groups, squares, takers, times, typographic,
 };
 use super::roles::Roles;
 use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
+use yomikiri::rules::MoveSquares;
 
 /// Origin of a page, and what it brings out.
 #[derive(Clone, Debug, Default)]
@@ -69,16 +69,19 @@ struct PolicyView {
 
 /// A mistake.
 #[derive(Serialize)]
-struct MistakeView {
+pub(super) struct MistakeView {
     board: String,
     moves: String,
-    diagram: String,
+    /// The best move and the one that costs the most.
+    #[serde(skip)]
+    pub marked: Vec<(MoveSquares, &'static str)>,
+    pub diagram: String,
     label: String,
-    what: String,
-    details: String,
-    note: String,
+    pub what: String,
+    pub details: String,
+    pub note: String,
     link: Option<String>,
-    table: TableView,
+    pub table: TableView,
 }
 
 /// Renders a report as a self-contained page with tables, plots and diagrams. It suits phones, print, light
@@ -380,13 +383,17 @@ fn mistakes(report: &AccuracyReport, roles: &Roles, about: &About) -> Vec<Value>
         roles.ranked.iter().chain(&roles.random).filter(|at| Some(**at) != roles.highlight);
     let order = roles.highlight.iter().chain(others);
     let of = |&at: &usize| {
-        let all = report.costliest(at).iter().map(|mistake| mistake_view(report, mistake, about));
-        let all: Vec<MistakeView> = all.collect();
+        let all = mistake_views(report, at, about);
         (!all.is_empty()).then(|| {
             context! { at, name => roles.short[at], all => Value::from_serialize(all), is_own => roles.highlight == Some(at) }
         })
     };
     order.filter_map(of).collect()
+}
+
+/// Returns the costliest mistakes of a policy.
+pub(super) fn mistake_views(report: &AccuracyReport, at: usize, about: &About) -> Vec<MistakeView> {
+    report.costliest(at).iter().map(|mistake| mistake_view(report, mistake, about)).collect()
 }
 
 fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> MistakeView {
@@ -442,6 +449,7 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
     MistakeView {
         board: serde_json::to_string(&mistake.board).unwrap_or_default(),
         moves: serde_json::to_string(&marked).unwrap_or_default(),
+        marked,
         diagram: mistake.diagram.clone(),
         label: format!("{}, {} to move", mistake.position, mistake.mover),
         what,

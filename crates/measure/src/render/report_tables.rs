@@ -3,7 +3,7 @@
 use minijinja::{Value, context};
 use serde::{Serialize, Serializer};
 
-use super::chart::FEW;
+use super::chart::{FEW, escaped};
 use super::columns::{cell, cells, headings, of_moves, or_none, predictions};
 use super::grid::{Grid, WIDTH};
 use super::number::{amount, percent, signed, thousands};
@@ -140,6 +140,29 @@ impl TableView {
         let title =
             if self.title.is_empty() { String::new() } else { format!("\n{}\n", self.title) };
         format!("{title}{note}\n{}", grid.to_text())
+    }
+}
+
+impl TableView {
+    /// Returns the table as HTML; `corner` is the heading of the first column.
+    pub(super) fn to_html(&self, corner: &str) -> String {
+        let head = |text: &str| format!("<th>{}</th>", escaped(text).replace('\n', "<br>"));
+        let heads: String =
+            [corner].into_iter().chain(self.head.iter().map(String::as_str)).map(head).collect();
+        let row = |row: &RowView| {
+            let cell = |cell: &CellView| {
+                let text = escaped(&typographic(&cell.text));
+                if cell.class == "best" {
+                    format!("<td><b>{text}</b></td>")
+                } else {
+                    format!("<td>{text}</td>")
+                }
+            };
+            let cells: String = row.cells.iter().map(cell).collect();
+            format!("<tr><th>{}</th>{cells}</tr>", escaped(&row.name))
+        };
+        let rows: String = self.rows.iter().map(row).collect();
+        format!("<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
     }
 }
 
