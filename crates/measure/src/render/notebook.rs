@@ -1,4 +1,4 @@
-//! What a notebook shows: positions, answers, mistakes and rankings as pieces of HTML without scripts.
+//! Positions, answers, mistakes and rankings as pieces of HTML without scripts, for notebooks.
 
 use super::board_svg::board;
 use super::chart::escaped;
