@@ -202,7 +202,7 @@ def test_the_best_move_of_a_q_network_is_played(table):
 
     drawn, best = run(table, of_table), run(table, of_table, move="best")
     assert best["result_kept"] == best["score_kept"] == 1 and drawn["result_kept"] < 0.8
-    assert best == run(table, lambda planes: {"scores": of_table(planes)}) and best["policy"] == "it"
+    assert best == run(table, lambda planes: {"scores": of_table(planes)})
     # The values of a table, which are NaN or -inf where a move is illegal.
     masked = run(table, lambda planes: {"scores": table.lookup(planes).q})
     assert masked["result_kept"] == 1 and np.isnan(table.lookup("start").q).any()

@@ -175,7 +175,7 @@ def test_whatever_torch_gives_is_taken(torch, module, table, expected):
     half = ym.evaluate(table, lambda planes: module(torch.from_numpy(planes)).bfloat16(), games=False).metrics
     assert half["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01)
     chosen = ym.evaluate(table, lambda planes, legal: torch.from_numpy(legal).int().argmax(1), games=False).metrics
-    assert chosen["policy"] == "<lambda>" and 0 < chosen["result_kept"] < 1
+    assert 0 < chosen["result_kept"] < 1
     with pytest.raises(ym.PolicyError, match="invalid number NaN"):
         ym.evaluate(table, lambda planes: torch.full((len(planes), 17), torch.nan))
 

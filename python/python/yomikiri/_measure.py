@@ -522,8 +522,8 @@ class Report:
         return document
 
     @cached_property
-    def _metrics(self) -> list[Metrics]:
-        metrics: list[Metrics] = json.loads(self._core.metrics())
+    def _metrics(self) -> list[Json]:
+        metrics: list[Json] = json.loads(self._core.metrics())
         return metrics
 
     @property
@@ -539,10 +539,12 @@ class Report:
     @property
     def metrics(self) -> Metrics:
         """A few dozen numbers of the first policy, as in ``solver report --metrics``."""
-        return self._metrics[0]
+        return self[0]
 
     def __getitem__(self, policy: str | int) -> Metrics:
-        return self._metrics[self._place(policy)]
+        metrics = dict(self._metrics[self._place(policy)])
+        del metrics["policy"]
+        return metrics
 
     def _place(self, policy: str | int) -> int:
         if isinstance(policy, int):
@@ -556,7 +558,7 @@ class Report:
         the policy does not have are left out."""
         return {
             prefix + name: float(value) for name, value in self[policy].items()
-            if isinstance(value, (int, float)) and not isinstance(value, bool)
+            if value is not None
         }
 
     def __str__(self) -> str:

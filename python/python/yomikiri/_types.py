@@ -96,5 +96,5 @@ class BothResults(TypedDict):
     second: Results
 
 
-#: Figures of a policy by name, with ``policy``; ``None`` where it has none (``docs/measuring.md`` lists them).
-Metrics = dict[str, Any]
+#: Figures of a policy by name; ``None`` where it has none (``docs/measuring.md`` lists them).
+Metrics = dict[str, Union[float, None]]
