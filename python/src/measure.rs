@@ -23,8 +23,8 @@ use yomikiri_measure::judge::{
 };
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
 use yomikiri_measure::render::{
-    About, accuracy_text, comparison_text, html, markdown, match_text, mistakes_html, policy_named,
-    ranking_html, summary,
+    About, accuracy_text, comparison_html, comparison_text, html, markdown, match_text,
+    mistakes_html, policy_named, ranking_html, summary,
 };
 use yomikiri_measure::render::{Compared, no_room};
 
@@ -390,7 +390,7 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
     Ok(false)
 }
 
-/// Compares two policies position by position; returns JSON and text.
+/// Compares two policies position by position; returns JSON, text, and HTML for notebooks.
 #[pyfunction]
 #[pyo3(signature = (table, positions, drawn, tables, first, second, split, trained, worst, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -406,7 +406,7 @@ pub(crate) fn compare<'py>(
     trained: Option<&str>,
     worst: usize,
     progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<(String, String, String)> {
     let chosen = Chosen::new(table, positions, drawn, split, tables)?;
     let (held, trained) = (hold(&*chosen.game, vec![first, second])?, self::trained(trained)?);
     let (comparison, report) = run(py, progress, move |state, asks| {
@@ -418,10 +418,12 @@ pub(crate) fn compare<'py>(
             judge::compare(positions, &players, names, worst, &**state).map_err(measure_error)
         })
     })?;
-    let compared = Compared { table: report.table, seeds: &[], words: report.words, comparison };
+    let AccuracyReport { table, words, board, .. } = report;
+    let compared = Compared { table, seeds: &[], words, comparison };
     Ok((
         serde_json::to_string(&compared).map_err(|error| value_error(error.to_string()))?,
         comparison_text(&compared),
+        comparison_html(&compared, &board),
     ))
 }
 

@@ -193,4 +193,10 @@ fn reports_are_compared_with_earlier_ones() {
     fs::write(file("bad.json"), "{}").unwrap();
     let bad = run("weights", &["--against", file("bad.json").to_str().unwrap()]);
     bad.ended(2, "not a report");
+    // An older report has figures of other names.
+    let older = fs::read_to_string(&then).unwrap();
+    let older = older.replace("\"value_rmse\"", "\"value_root_mean_square\"");
+    fs::write(&then, older).unwrap();
+    run("weights", &["--against", then_path])
+        .ended(2, "another version, without the figure `value_rmse`");
 }

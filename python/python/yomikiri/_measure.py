@@ -712,16 +712,17 @@ class Mistake(Json):
 class _Printed:
     """Result with its JSON and its text for people."""
 
-    def __init__(self, text: str, printed: str):
+    def __init__(self, text: str, printed: str, html: str | None = None):
         #: The figures, as the command of the same name has them with ``--json``.
         self.json: Json = json.loads(text)
         self._text = printed
+        self._html = html or f"<pre>{_html.escape(printed)}</pre>"
 
     def __str__(self) -> str:
         return self._text
 
     def _repr_html_(self) -> str:
-        return f"<pre>{_html.escape(self._text)}</pre>"
+        return self._html
 
 
 class Comparison(_Printed):

@@ -19,10 +19,16 @@ impl Baseline {
         let json: Value = serde_json::from_str(text)
             .map_err(|error| Error::new(format!("not a report: {error}"), hint))?;
         let has = |place: &str| json.pointer(place).is_some();
-        match ["/table/checksum", "/policies", "/metrics"].into_iter().find(|place| !has(place)) {
-            Some(place) => Err(Error::new(format!("not a report: no {place}"), hint)),
-            None => Ok(Baseline(json)),
+        let mut places = ["/table/checksum", "/policies", "/metrics"].into_iter();
+        if let Some(place) = places.find(|place| !has(place)) {
+            return Err(Error::new(format!("not a report: no {place}"), hint));
         }
+        let mut names = Metrics::unknown().numbers.into_iter().map(|(name, _)| name);
+        if let Some(name) = names.find(|name| json["metrics"][0].get(name).is_none()) {
+            let what = format!("the report of another version, without the figure `{name}`");
+            return Err(Error::new(what, "make it again with this version"));
+        }
+        Ok(Baseline(json))
     }
 
     /// Returns the largest number of mistakes that it lists of a policy.

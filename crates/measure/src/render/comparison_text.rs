@@ -3,9 +3,12 @@
 use serde::Serialize;
 
 use super::accuracy_text::{judged, wrapped};
-use super::grid::Grid;
+use super::board_svg::board;
+use super::chart::escaped;
 use super::number::{amount, percent, signed, thousands};
+use super::report_tables::{CellView, RowView, TableView};
 use crate::judge::{Comparison, Interval, Lost, Paired, PairedSets, Pairs, TableFacts, Words};
+use yomikiri::rules::BoardLayout;
 
 /// A comparison with facts about its positions.
 #[derive(Clone, Debug, Serialize)]
@@ -25,86 +28,139 @@ pub struct Compared<'a> {
 /// Lays out a comparison: which policy loses less on each set of positions, every seed, groups of positions, and the
 /// positions of greatest difference. Ends with a line break.
 pub fn comparison_text(compared: &Compared<'_>) -> String {
-    let Compared { table, comparison, .. } = compared;
-    let [first, second] = &comparison.policies;
+    let [first, second] = &compared.comparison.policies;
     let mut text = format!("A  {first}\nB  {second}\n\n");
-    let Some(paired) = &comparison.paired else { return text };
-    let apart = paired.all.positions_apart as f64 / paired.all.positions.max(1) as f64;
-    text += &wrapped("Figures    of ", &judged(table));
-    text += &format!(
-        "           their move probabilities differ in {} of them ({})\n\n",
-        thousands(paired.all.positions_apart),
-        percent(apart)
-    );
-    let mut grid = Grid::headed(&[
-        ("where the", "choice decides"),
-        ("", "positions"),
-        ("compared", "by"),
-        ("A is", "better"),
-        ("", "equal"),
-        ("B is", "better"),
-        ("mean loss", "of A"),
-        ("", "of B"),
-        ("", "A - B"),
-    ]);
-    let mut intervals =
-        Grid::headed(&[("where the", "choice decides"), ("compared", "by"), ("", "A - B")]);
-    for (name, pairs) in sets(compared, paired) {
-        for (unit, of) in measures(compared) {
-            let pairs_by = of(pairs);
-            let [first, second] = [pairs_by.first_lost, pairs_by.second_lost];
-            grid.push(vec![
-                name.to_string(),
-                thousands(pairs.positions),
-                unit.to_string(),
-                thousands(pairs_by.first_better),
-                thousands(pairs_by.equal),
-                thousands(pairs_by.second_better),
-                amount(first),
-                amount(second),
-                signed(first - second, 3),
-            ]);
-            if let Some(Interval { lower, upper }) = pairs_by.difference {
-                let interval = format!("{} to {}", signed(lower, 3), signed(upper, 3));
-                intervals.push(vec![name.to_string(), unit.to_string(), interval]);
-            }
+    let Some(paired) = &compared.comparison.paired else { return text };
+    text += &wrapped("Figures    of ", &judged(&compared.table));
+    text += &format!("           {}\n", apart(paired));
+    for (corner, table) in tables(compared, paired) {
+        text += &table.to_text(corner);
+        if table.title.is_empty() {
+            text += &result_kept(compared).map_or(String::new(), |line| format!("\n{line}\n"));
         }
     }
-    text += &grid.to_text();
-    if let Some([first, second]) = comparison.figures.get("result_kept").copied() {
-        let [first, second] = [first, second].map(percent);
-        text += &format!(
-            "\nWhere the choice decides the result, A keeps it in {first} and B in {second}\n"
-        );
-    }
-    if paired.all.outcome.difference.is_some() {
-        text += "\nConfidence intervals of 95 % of A - B; without 0, one is better\n\n";
-        text += &intervals.to_text();
-    }
-    let units = measures(compared)[measures(compared).len() - 1].0;
-    if !compared.seeds.is_empty() {
-        text += &seeds(compared, &sets(compared, paired), units);
-    }
-    text += &groups(compared);
-    if !paired.costliest.is_empty() {
-        text += &format!(
-            "\nWhere they differ the most: the likeliest move, and the {units} given away on average\n\n"
-        );
-        let headings = ["position", "mover", "A plays", "loses", "B plays", "loses"];
-        let rows = paired.costliest.iter().map(|at| {
-            let lost = if table.has_scores() { at.score_lost } else { at.result_lost };
-            let [a, b] = lost.map(|lost| format!("{lost:.2}"));
-            let [first, second] = at.moves.clone();
-            vec![at.position.clone(), at.mover.clone(), first, a, second, b]
-        });
-        text += &Grid::of(&headings, rows).to_text();
-        if compared.words.positions_are_keys {
-            for at in &paired.costliest {
-                text += &format!("\n{}\n{}\n", at.position, at.diagram.trim_end());
-            }
+    if compared.words.positions_are_keys {
+        for at in &paired.costliest {
+            text += &format!("\n{}\n{}\n", at.position, at.diagram.trim_end());
         }
     }
     text
+}
+
+/// Lays out the same as HTML, with the boards of the positions of greatest difference, for notebooks.
+pub fn comparison_html(compared: &Compared<'_>, layout: &BoardLayout) -> String {
+    let [first, second] = compared.comparison.policies.each_ref().map(|name| escaped(name));
+    let mut html = format!("<p>A: {first}<br>B: {second}</p>");
+    let Some(paired) = &compared.comparison.paired else { return html };
+    let about = [format!("Figures of {}", judged(&compared.table)), apart(paired)].join("; ");
+    html += &format!("<p>{}</p>", escaped(&about));
+    for (corner, table) in tables(compared, paired) {
+        html += &format!("<p>{}</p>{}", escaped(&table.title), table.to_html(corner));
+        if table.title.is_empty() {
+            let kept = result_kept(compared).unwrap_or_default();
+            html += &format!("<p>{}</p>", escaped(&kept));
+        }
+    }
+    let game = (&compared.table.game[..], layout, compared.words.sides);
+    html += "<div style=\"display:flex;flex-wrap:wrap;gap:16px\">";
+    for at in paired.costliest.iter().take(BOARDS) {
+        let mistake = &at.mistakes[0];
+        let best = mistake.moves.iter().filter(|facts| facts.best);
+        let best: Vec<_> = best.map(|facts| (facts.squares, "right")).collect();
+        let [a, b] = at.moves.each_ref().map(|name| escaped(name));
+        let words = format!("{} to move: A plays {a}, B plays {b}", escaped(&at.mover));
+        html += &format!("<div>{}<p>{words}</p></div>", board(game, &mistake.board, &best));
+    }
+    html + "</div>"
+}
+
+/// Boards of a comparison in a notebook.
+const BOARDS: usize = 3;
+
+/// Says in how many positions the policies differ.
+fn apart(paired: &PairedSets) -> String {
+    let share = paired.all.positions_apart as f64 / paired.all.positions.max(1) as f64;
+    let count = thousands(paired.all.positions_apart);
+    format!("their move probabilities differ in {count} of them ({})", percent(share))
+}
+
+/// Says how often each keeps the result.
+fn result_kept(compared: &Compared<'_>) -> Option<String> {
+    let [first, second] = compared.comparison.figures.get("result_kept")?.map(percent);
+    Some(format!("Where the choice decides the result, A keeps it in {first} and B in {second}"))
+}
+
+/// Returns a row of a table.
+fn row(name: &str, cells: impl IntoIterator<Item = String>) -> RowView {
+    RowView {
+        at: None,
+        name: name.to_string(),
+        cells: cells.into_iter().map(CellView::from).collect(),
+    }
+}
+
+/// Returns all tables with the headings of their first columns.
+fn tables<'a>(compared: &'a Compared<'_>, paired: &PairedSets) -> Vec<(&'a str, TableView)> {
+    let corner = "where the\nchoice decides";
+    let heads = |heads: &[&str]| heads.iter().map(|head| head.to_string()).collect();
+    let mut losses = TableView {
+        head: heads(&[
+            "\npositions",
+            "compared\nby",
+            "A is\nbetter",
+            "\nequal",
+            "B is\nbetter",
+            "mean loss\nof A",
+            "\nof B",
+            "\nA - B",
+        ]),
+        ..TableView::default()
+    };
+    let mut intervals = TableView {
+        title: "Confidence intervals of 95 % of A - B; without 0, one is better".to_string(),
+        head: heads(&["compared\nby", "\nA - B"]),
+        ..TableView::default()
+    };
+    for (name, pairs) in sets(compared, paired) {
+        for (unit, of) in measures(compared) {
+            let Paired { first_better, equal, second_better, first_lost, second_lost, .. } =
+                of(pairs);
+            let counts = [first_better, equal, second_better].map(|&count| thousands(count));
+            let lost =
+                [amount(*first_lost), amount(*second_lost), signed(first_lost - second_lost, 3)];
+            let cells = [thousands(pairs.positions), unit.to_string()].into_iter();
+            losses.rows.push(row(name, cells.chain(counts).chain(lost)));
+            if let Some(Interval { lower, upper }) = of(pairs).difference {
+                let interval = format!("{} to {}", signed(lower, 3), signed(upper, 3));
+                intervals.rows.push(row(name, [unit.to_string(), interval]));
+            }
+        }
+    }
+    let units = measures(compared)[measures(compared).len() - 1].0;
+    let has_scores = compared.table.has_scores();
+    let costliest = paired.costliest.iter().map(|at| {
+        let [a, b] = if has_scores { at.score_lost } else { at.result_lost };
+        let [first, second] = at.moves.clone();
+        row(&at.position, [at.mover.clone(), first, format!("{a:.2}"), second, format!("{b:.2}")])
+    });
+    let costliest = TableView {
+        title: format!(
+            "Where they differ the most: the likeliest move, and the {units} given away on average"
+        ),
+        head: heads(&["mover", "A plays", "loses", "B plays", "loses"]),
+        rows: costliest.collect(),
+        ..TableView::default()
+    };
+    // Games with layers count them; others have plies to the end.
+    let layers = if has_scores { compared.words.layers } else { "group" };
+    let all = [
+        (corner, losses),
+        (corner, intervals),
+        ("seed", seeds(compared, &sets(compared, paired), units)),
+        (layers, groups(compared)),
+        ("position", costliest),
+    ];
+    all.into_iter().filter(|(_, table)| !table.rows.is_empty()).collect()
 }
 
 /// Returns the sets of positions, named by the value that the choice of the move decides.
@@ -129,64 +185,50 @@ fn measures<'a>(compared: &'a Compared<'_>) -> Vec<(&'a str, Measure)> {
     measures
 }
 
-/// Lays out the result kept in groups of positions in which it differs.
-fn groups(compared: &Compared<'_>) -> String {
-    let groups = &compared.comparison.groups;
-    if groups.is_empty() {
-        return String::new();
-    }
-    // Games with layers count them; others have plies to the end.
-    let what = match compared.table.has_scores() {
-        true => compared.words.layers,
-        false => "group",
-    };
-    let rows = groups.iter().map(|of| {
+/// Returns the result kept in groups of positions in which it differs.
+fn groups(compared: &Compared<'_>) -> TableView {
+    let rows = compared.comparison.groups.iter().map(|of| {
         let [a, b] = of.kept;
-        vec![
-            of.group.to_string(),
-            thousands(of.positions),
-            percent(a),
-            percent(b),
-            signed(100.0 * (a - b), 1),
-        ]
+        let cells = [thousands(of.positions), percent(a), percent(b), signed(100.0 * (a - b), 1)];
+        row(&of.group.to_string(), cells)
     });
-    let grid = Grid::of(&[what, "positions", "A keeps", "B keeps", "A - B"], rows);
-    format!(
-        "\nResult kept where the choice decides it, in percent; groups in which both are equal left out\n\n{}",
-        grid.to_text()
-    )
+    TableView {
+        title: "Result kept where the choice decides it, in percent; groups in which both are equal left out".to_string(),
+        head: ["positions", "A keeps", "B keeps", "A - B"].map(String::from).to_vec(),
+        rows: rows.collect(),
+        ..TableView::default()
+    }
 }
 
-/// Lays out the loss of every seed, with mean and spread.
-fn seeds(compared: &Compared<'_>, sets: &[(&str, &Pairs)], units: &str) -> String {
+/// Returns the loss of every seed, with mean and spread.
+fn seeds(compared: &Compared<'_>, sets: &[(&str, &Pairs)], units: &str) -> TableView {
     let lost = |lost: &Lost| if compared.table.has_scores() { lost.score } else { lost.outcome };
-    let mut text = format!("\n{units} lost on average, seed by seed\n\n");
-    let mut headings = vec![("", "seed")];
-    for (name, _) in sets {
-        headings.extend([(*name, "A"), ("", "B"), ("", "A - B")]);
-    }
-    let mut grid = Grid::headed(&headings);
+    let of_set = |(name, _): &(&str, _)| [format!("{name}\nA"), "\nB".into(), "\nA - B".into()];
     // One column for each set and number: A's, B's and the difference.
-    let columns: Vec<Vec<f64>> = sets
-        .iter()
-        .flat_map(|(_, pairs)| {
-            let of = |number: fn([f64; 2]) -> f64| -> Vec<f64> {
-                pairs.seeds.iter().map(|pair| number(pair.each_ref().map(lost))).collect()
-            };
-            [of(|[a, _]| a), of(|[_, b]| b), of(|[a, b]| a - b)]
-        })
-        .collect();
-    let row = |name: &str, number: &dyn Fn(&[f64]) -> f64| {
-        let cells = columns.iter().map(|column| format!("{:.3}", number(column)));
-        [name.to_string()].into_iter().chain(cells).collect()
+    let columns = sets.iter().flat_map(|(_, pairs)| {
+        let of = |number: fn([f64; 2]) -> f64| -> Vec<f64> {
+            pairs.seeds.iter().map(|pair| number(pair.each_ref().map(lost))).collect()
+        };
+        [of(|[a, _]| a), of(|[_, b]| b), of(|[a, b]| a - b)]
+    });
+    let columns: Vec<Vec<f64>> = columns.collect();
+    let cells = |number: &dyn Fn(&[f64]) -> f64| -> Vec<String> {
+        columns.iter().map(|column| format!("{:.3}", number(column))).collect()
     };
-    for (at, seed) in compared.seeds.iter().enumerate() {
-        grid.push(row(seed, &|column| column[at]));
+    let seeds = compared.seeds.iter().enumerate();
+    let mut rows: Vec<RowView> =
+        seeds.map(|(at, seed)| row(seed, cells(&|column| column[at]))).collect();
+    if !rows.is_empty() {
+        rows.push(row("mean", cells(&mean)));
+        rows.push(row("spread", cells(&spread)));
     }
-    grid.push(row("mean", &mean));
-    grid.push(row("spread", &spread));
-    text += &grid.to_text();
-    text + "\nspread: the standard deviation of a seed, of n - 1\n"
+    TableView {
+        title: format!("{units} lost on average, seed by seed"),
+        note: "spread: the standard deviation of a seed, of n - 1".to_string(),
+        head: sets.iter().flat_map(of_set).collect(),
+        rows,
+        ..TableView::default()
+    }
 }
 
 fn mean(numbers: &[f64]) -> f64 {

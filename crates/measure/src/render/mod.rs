@@ -58,7 +58,7 @@ pub mod verdict;
 
 pub use accuracy_text::accuracy_text;
 pub use columns::figures_markdown;
-pub use comparison_text::{Compared, comparison_text};
+pub use comparison_text::{Compared, comparison_html, comparison_text};
 pub use games_text::match_text;
 pub use grid::Grid;
 pub use history::{Line, Panel, history, panels};

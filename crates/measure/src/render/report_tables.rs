@@ -125,7 +125,8 @@ impl TableView {
     pub(super) fn to_text(&self, corner: &str) -> String {
         let mut grid = if self.head.iter().any(|head| head.contains('\n')) {
             let heads = self.head.iter().map(|head| head.split_once('\n').unwrap_or(("", head)));
-            Grid::headed(&[("", corner)].into_iter().chain(heads).collect::<Vec<_>>())
+            let corner = corner.split_once('\n').unwrap_or(("", corner));
+            Grid::headed(&[corner].into_iter().chain(heads).collect::<Vec<_>>())
         } else {
             let heads = [corner].into_iter().chain(self.head.iter().map(String::as_str));
             Grid::of(&heads.collect::<Vec<_>>(), [])
