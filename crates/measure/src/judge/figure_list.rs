@@ -211,10 +211,10 @@ pub const FIGURES: &[Figure] = &[
     Figure::new("value_error", Amount, Values(|of| of.mean(of.error)))
         .headed(["mean", "error"], "mean distance of the expected outcome from the exact one"),
     Figure::new("value_rmse", Amount, Values(|of| of.mean(of.squared).map(f64::sqrt)))
-        .headed(["", "rmse"], "root mean square of that distance"),
+        .headed(["", "rmse"], "root mean square distance of the expected outcome from the exact one"),
     Figure::new("value_sign", Share(true), Values(ValueFigures::sign)).headed(
         ["right", "sign"],
-        "share of the positions that are not drawn in which it has the right sign",
+        "share of the positions that are not drawn in which the expected outcome has the right sign",
     ),
     Figure::new("value_brier", Amount, Values(|of| of.mean(of.squared / 4.0)))
         .headed(["Brier", "score"], "mean square of the expected chance less the actual one"),
@@ -229,7 +229,7 @@ pub const FIGURES: &[Figure] = &[
         .headed(["", "signed"], "mean of expected less exact final score")
         .only(WithScores),
     Figure::new("final_score_rmse", Amount, FinalScores(|of| of.mean(of.squared).map(f64::sqrt)))
-        .headed(["", "rmse"], "root mean square of the distance")
+        .headed(["", "rmse"], "root mean square distance of the expected final score from the exact one")
         .only(WithScores),
     Figure::new("random_first_points", Share(true), Games(|of| points(&of.against_random.first)))
         .headed(["random,", "as first"], "points against random moves, a draw counting half"),
@@ -261,10 +261,10 @@ pub const FIGURES: &[Figure] = &[
         "number of positions proven won, with a move that is not proven to win",
     ),
     Figure::new("forced_won_kept", Share(true), Forced(|of| of.won_kept))
-        .headed(["proven win", "kept"], "mean probability there of a move that is proven to win"),
+        .headed(["proven win", "kept"], "mean probability, in these wins, of a move that is proven to win"),
     Figure::new("forced_won_thrown", Share(false), Forced(|of| of.won_thrown)).headed(
         ["thrown into", "a proven loss"],
-        "mean probability there of a move that is proven to lose",
+        "mean probability, in these wins, of a move that is proven to lose",
     ),
     Figure::new("forced_at_risk", Count, Forced(|of| Some(of.at_risk as f64))).headed(
         ["at", "risk"],
@@ -272,7 +272,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     Figure::new("forced_at_risk_lost", Share(false), Forced(|of| of.at_risk_lost)).headed(
         ["proven loss", "taken"],
-        "mean probability there of a move that is proven to lose",
+        "mean probability, in the positions at risk, of a move that is proven to lose",
     ),
 ];
 
