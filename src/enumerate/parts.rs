@@ -149,23 +149,29 @@ impl PartLayer {
 }
 
 impl Part {
-    /// Opens part `number` of `of` at a place in a store, which is locked: a table, or a draft that starts in `first_layer`
-    /// or where its last checkpoint ends.
+    /// Opens part `number` of `of` at a place in a store, which is locked: a table of all these layers, or a draft that
+    /// starts in the first or where its last checkpoint ends.
     pub fn open(
         game: &dyn Rules,
         plan: &Plan,
         place: &Path,
         [number, of]: [usize; 2],
-        first_layer: u32,
+        layers: Range<u32>,
     ) -> Result<Part, Error> {
         let identity = Identity { part: Some([number, of]), ..plan.identity(game) };
         // An interrupted removal can leave an empty directory; `remove_dir` removes no other.
         let _ = fs::remove_dir(place);
         if place.exists() || Draft::finish(place, &identity)? {
             let table = Table::open_part(place)?;
-            return match table.manifest().identity == identity {
+            let manifest = table.manifest();
+            if manifest.identity != identity {
+                return Err(other_table(&table_name(&identity), place));
+            }
+            return match (manifest.first_layer, manifest.layers.len())
+                == (layers.start, layers.len())
+            {
                 true => Ok(Part::Table(Box::new(table))),
-                false => Err(other_table(&table_name(&identity), place)),
+                false => Err(table.damaged_manifest("layers of another game")),
             };
         }
         let (mut draft, resumed) = Draft::open::<BuildState>(place, identity)?;
@@ -173,8 +179,9 @@ impl Part {
         let wide = has_wide_orientations(game);
         declare(&mut draft, 1, None, lengths.as_ref())?;
         Ints::grow(&mut draft, "orientations", wide, lengths.as_ref())?;
-        let state = state.unwrap_or_else(|| BuildState::new(first_layer));
-        let is_whole = state.first_layer == first_layer
+        let state = state.unwrap_or_else(|| BuildState::new(layers.start));
+        let is_whole = state.first_layer == layers.start
+            && state.counts.len() <= layers.len()
             && state.offsets.len() == state.counts.len() + 1
             && state.offsets.is_sorted()
             && draft.rows("keys") == Some(state.states());
@@ -192,6 +199,13 @@ impl Part {
         }
     }
 
+    /// Compares the checksums of a table's states; those of a draft were compared when it was opened.
+    pub fn check(&self) -> Result<(), Error> {
+        let Part::Table(table) = self else { return Ok(()) };
+        table.check_array("keys")?;
+        orientations_of(table).map(drop)
+    }
+
     /// Returns a complete layer.
     pub fn layer(&mut self, number: u32) -> Result<PartLayer, Error> {
         let (keys, orientations, offsets, first) = match self {
@@ -202,8 +216,8 @@ impl Part {
                 (keys, orientations, state.offsets.clone(), state.first_layer)
             }
             Part::Table(table) => {
-                let (keys, orientations) = (table.array("keys")?, orientations_of(table)?);
-                table.check_array("keys")?;
+                let (keys, orientations) =
+                    (table.array("keys")?, Ints::open(table, "orientations")?);
                 let offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
                 (keys, orientations, offsets, table.manifest().first_layer)
             }

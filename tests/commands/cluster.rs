@@ -346,7 +346,7 @@ fn a_part_in_the_place_of_another_is_refused() {
     let solve = of_processes("value-iterate", "2");
     assert_eq!(solver(dir.path(), &solve).output().unwrap().status.code(), Some(2));
     exchange(&first, &second);
-    // A part alone is no table.
+    // A part alone is not a table.
     let alone = ["query", first.to_str().unwrap(), "start"];
     let output = solver(dir.path(), &alone).output().unwrap();
     let printed = String::from_utf8(output.stderr).unwrap();

@@ -3,6 +3,8 @@
 //! Moves are generated chunk by chunk. The values of their successors are requested from the owners,
 //! each once per some millions of moves.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::Works;
@@ -35,14 +37,14 @@ impl<B: Bits> Known<'_, B> {
     /// Appends the values of some places of a block; places ascend. `None` if one is missing.
     fn look_up(&self, block: u32, places: &[u32], values: &mut Vec<i16>) -> Option<()> {
         let rows = self.rows.layer(block.count_ones());
-        let mut wanted = Vec::with_capacity(places.len());
+        let mut wanted_keys = Vec::with_capacity(places.len());
         let places = places.iter().copied();
-        B::run(PlaceKeys { rules: self.rules, block, places, keys: &mut wanted });
+        B::run(PlaceKeys { rules: self.rules, block, places, keys: &mut wanted_keys });
         let mut from = rows.start;
         let first = u64::from(block) << self.squares;
         from += self.keys[rows.clone()].partition_point(|&key| key < first);
         let known = &self.keys[..rows.end];
-        for key in wanted {
+        for key in wanted_keys {
             // Both ascend and the next is near: a galloping search.
             let mut step = 1;
             while known.get(from + step).is_some_and(|next| *next <= key) {
@@ -113,8 +115,9 @@ pub(super) fn backwards<B: Bits>(
     let (height, width) = game.shape();
     let squares = (height * width) as u32;
     let mut known = Known { rules, squares, rows: &rows, keys, values };
-    let own = rows.layers().rev().take_while(|rows| rows.start >= known.values.first()).count();
-    let common = exchange.compare(&works.asked, Some(own as u32))?.ok_or_else(incomplete)?;
+    let is_known = |rows: &Range<usize>| rows.start >= known.values.first();
+    let own_layers = rows.layers().rev().take_while(is_known).count();
+    let common = exchange.compare(&works.asked, Some(own_layers as u32))?.ok_or_else(incomplete)?;
     let (mut done, layers) = (Done::default(), works.layers.clone());
     let most = works.limits.group.max(ROWS);
     for number in (layers.start..layers.end - common).rev() {

@@ -157,7 +157,7 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Erro
     let roots = roots(job, &rules);
     let begin = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
     let layers = begin..squares + 1;
-    let part = Part::open(&*job.game, &job.plan, &store.place(&name), number, begin)?;
+    let part = Part::open(&*job.game, &job.plan, &store.place(&name), number, layers.clone())?;
     let limits = Limits::of(job.memory, job.workers);
     // Slices are ranges of the blocks' highest bits.
     let shift = squares.saturating_sub(SLICES.ilog2());
@@ -193,6 +193,10 @@ impl<B: Bits> Works<'_, B> {
         let common = exchange.compare(&self.asked, Some(part.layers()))?.unwrap_or(0);
         let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
         let mut done = Done::default();
+        if common == self.layers.len() as u32 && matches!(part, Part::Table(_)) {
+            return Ok(done);
+        }
+        part.check()?;
         // The last layer that all have is expanded again for its successors.
         let mut number = start + common.saturating_sub(1);
         let mut spool = Spool::new(usize::MAX, self.records, &self.job.parts);

@@ -22,8 +22,8 @@ macro_rules! in_json {
                     }
                 }
                 $(
-                    let of: fn(&$type) -> $kind = $of;
-                    fields.insert($name.to_string(), json!(of(self)));
+                    let compute: fn(&$type) -> $kind = $of;
+                    fields.insert($name.to_string(), json!(compute(self)));
                 )*
                 fields.serialize(serializer)
             }

@@ -77,7 +77,7 @@ pub const SETS: [&str; 3] = ["", "all_", "learned_"];
 
 impl Figure {
     /// Returns the figure of moves in a set of positions; `None` for another figure.
-    pub fn of(&self, figures: &Figures) -> Option<f64> {
+    pub fn compute(&self, figures: &Figures) -> Option<f64> {
         match self.source {
             FigureSource::Moves(of) => of(figures),
             _ => None,
@@ -115,8 +115,8 @@ impl Figure {
     ///
     /// If there is none.
     pub fn named(name: &str) -> &'static Figure {
-        let found = FIGURES.iter().find(|figure| figure.name == name);
-        found.unwrap_or_else(|| panic!("no figure `{name}`"))
+        let figure = FIGURES.iter().find(|figure| figure.name == name);
+        figure.unwrap_or_else(|| panic!("no figure `{name}`"))
     }
 
     /// Returns the figure of a metric, whose name a [set of positions](SETS) may begin; `None` if there is none.

@@ -42,7 +42,8 @@ impl Metrics {
         let mut numbers = Vec::new();
         for (set, figures) in SETS.iter().zip(&sets) {
             let of_moves = FIGURES.iter().filter(|figure| figure.is_of_moves());
-            let number = |figure: &Figure| (format!("{set}{}", figure.name), figure.of(figures));
+            let number =
+                |figure: &Figure| (format!("{set}{}", figure.name), figure.compute(figures));
             numbers.extend(of_moves.map(number));
         }
         for figure in FIGURES {

@@ -110,10 +110,10 @@ impl AccuracyReport {
 
     /// Returns the numbers by which policies are ranked, the most important first.
     fn merits(policy: &PolicyAccuracy) -> [f64; 3] {
-        let of = &policy.held_out().decisive_result;
-        let finer = of.score_kept().or(of.plies_kept());
-        let lost = of.score_lost().map(|lost| -lost);
-        [of.result_kept(), finer, lost].map(|merit| merit.unwrap_or(0.0))
+        let figures = &policy.held_out().decisive_result;
+        let finer = figures.score_kept().or(figures.plies_kept());
+        let lost = figures.score_lost().map(|lost| -lost);
+        [figures.result_kept(), finer, lost].map(|merit| merit.unwrap_or(0.0))
     }
 
     /// Adds the intervals of a sample, and which policies are tied with the one ranked above them.

@@ -69,7 +69,7 @@ pub(super) fn headings(words: &Words, figures: &[&Figure]) -> Vec<[String; 2]> {
 
 /// Returns the cells of a policy.
 pub(super) fn cells(columns: &[&Figure], figures: &Figures) -> Vec<String> {
-    columns.iter().map(|figure| cell(figure, figure.of(figures))).collect()
+    columns.iter().map(|figure| cell(figure, figure.compute(figures))).collect()
 }
 
 /// Returns the meanings of some figures, one line each.

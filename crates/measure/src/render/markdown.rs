@@ -124,7 +124,8 @@ fn moves(report: &AccuracyReport, policy: &PolicyAccuracy) -> String {
             "win_to_loss" => "win turned into a loss".to_string(),
             _ => heading(figure, &report.words).join(" ").trim().to_string(),
         };
-        let cells = parts.iter().map(|(_, sets)| cell(figure, figure.of(&sets.decisive_result)));
+        let cells =
+            parts.iter().map(|(_, sets)| cell(figure, figure.compute(&sets.decisive_result)));
         [name].into_iter().chain(cells).collect()
     });
     Grid::of(&headings, rows).to_markdown()
