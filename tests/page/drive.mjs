@@ -220,9 +220,9 @@ async function variationsAreKept() {
   await page.waitForSelector(".board");
   await page.click("[data-square=b1]");
   // The disc that is turned over moves, unless the system asks for reduced motion, and both are marked.
-  await page.waitForSelector(".board .to-black");
-  const motion = () => page.$eval(".board .to-black", (disc) => getComputedStyle(disc).animationName);
-  assert.equal(await motion(), "to-black");
+  await page.waitForSelector(".board .turned-over");
+  const motion = () => page.$eval(".board .turned-over", (disc) => getComputedStyle(disc).animationName);
+  assert.equal(await motion(), "turned-over");
   await page.emulateMedia({ reducedMotion: "reduce" });
   assert.equal(await motion(), "none");
   const marks = await page.$$eval("[data-square]:has(.last-dot, .flipped-dot)", (all) =>

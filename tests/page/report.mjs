@@ -75,11 +75,11 @@ for (const [width, colorScheme] of RENDERINGS) {
   await shown.close();
 }
 
-// Without its script everything can be read; boards are text.
+// Without its script everything can be read, boards among it.
 const context = await browser.newContext({ javaScriptEnabled: false });
 const still = await context.newPage();
 await still.goto(`file://${page}`);
-assert.ok((await still.locator(".shown pre").count()) > 3 && (await still.locator("table.rank tr").count()) > 3);
+assert.ok((await still.locator(".shown svg.board use").count()) > 3 && (await still.locator("table.rank tr").count()) > 3);
 await context.close();
 
 // In print nothing is folded away.

@@ -70,6 +70,11 @@ impl PolicyAccuracy {
         apart.and_then(|apart| Some(apart.of(apart.held_out()?))).unwrap_or(&self.total)
     }
 
+    /// Returns `true` if the policy has learned from some of the positions.
+    pub fn has_learned(&self) -> bool {
+        self.splits.is_some_and(|splits| splits.train.all.positions > 0)
+    }
+
     /// Returns the details on the same positions.
     pub fn held_out_details(&self) -> &Details {
         self.held_out_details.as_ref().map_or(&self.details, |held_out| &held_out.details)

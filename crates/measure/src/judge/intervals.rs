@@ -38,6 +38,19 @@ pub struct Intervals {
     pub score_lost: Option<Interval>,
 }
 
+impl Intervals {
+    /// Returns the interval of the figure of a name; `None` if it has none.
+    pub fn of(&self, figure: &str) -> Option<Interval> {
+        match figure {
+            "result_kept" => Some(self.result_kept),
+            "score_kept" => self.score_kept,
+            "result_lost" => Some(self.result_lost),
+            "score_lost" => self.score_lost,
+            _ => None,
+        }
+    }
+}
+
 /// Probability that the mean is beyond one of the ends.
 const BEYOND: f64 = 0.025;
 /// Halvings that find an end.

@@ -1,22 +1,11 @@
 //! Changes against an earlier report, as aligned text.
 
+use super::columns::changed;
 use super::grid::Grid;
 use super::names::ShortNames;
-use super::number::signed;
 use super::ranking::columns;
 use super::report_tables::by_words;
-use crate::judge::{AccuracyReport, By, Comparison, Figure, GroupComparison, Unit};
-
-/// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to
-/// nothing.
-pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
-    let by = of.difference(metric)?;
-    let figure = Figure::of_metric(metric)?;
-    let is_share = matches!(figure.unit, Unit::Share(_));
-    let text = if is_share { signed(100.0 * by, 1) } else { signed(by, 3) };
-    let is_good = figure.is_more_better().unwrap_or(true);
-    text.starts_with(['+', '-']).then_some((text, (by > 0.0) == is_good))
-}
+use crate::judge::{AccuracyReport, By, GroupComparison};
 
 /// Lays out what changed since the earlier report; empty without one.
 pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {

@@ -2,8 +2,8 @@
 
 use super::number::{amount, percent, signed, thousands};
 use crate::judge::{
-    AccuracyReport, FIGURES, FIRST, Figure, FigureSource, Figures, SECOND, Scope, TableFacts,
-    UNITS, Unit, Words,
+    AccuracyReport, Comparison, FIGURES, FIRST, Figure, FigureSource, Figures, SECOND, Scope,
+    TableFacts, UNITS, Unit, Words,
 };
 
 /// Figures of a policy's probabilities and its ranking of moves, which have a table of their own.
@@ -62,6 +62,11 @@ pub(super) fn heading(figure: &Figure, words: &Words) -> [String; 2] {
     })
 }
 
+/// Returns the meaning of a figure, with the unit of the score.
+pub(super) fn meaning(figure: &Figure, words: &Words) -> String {
+    figure.meaning.replace(UNITS, &words.units)
+}
+
 /// Returns the headings of some figures.
 pub(super) fn headings(words: &Words, figures: &[&Figure]) -> Vec<[String; 2]> {
     figures.iter().map(|figure| heading(figure, words)).collect()
@@ -72,6 +77,17 @@ pub(super) fn cells(columns: &[&Figure], figures: &Figures) -> Vec<String> {
     columns.iter().map(|figure| cell(figure, figure.compute(figures))).collect()
 }
 
+/// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to
+/// nothing.
+pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
+    let by = of.difference(metric)?;
+    let figure = Figure::of_metric(metric)?;
+    let is_share = matches!(figure.unit, Unit::Share(_));
+    let text = if is_share { signed(100.0 * by, 1) } else { signed(by, 3) };
+    let is_good = figure.is_more_better().unwrap_or(true);
+    text.starts_with(['+', '-']).then_some((text, (by > 0.0) == is_good))
+}
+
 /// Returns the meanings of some figures, one line each.
 pub(super) fn meanings(report: &AccuracyReport, figures: &[&Figure]) -> String {
     let line = |figure: &&Figure| {
@@ -80,8 +96,7 @@ pub(super) fn meanings(report: &AccuracyReport, figures: &[&Figure]) -> String {
             true => format!("{upper}{lower}"),
             false => format!("{upper} {lower}"),
         };
-        let meaning = figure.meaning.replace(UNITS, &report.words.units);
-        format!("{:<13}{meaning}\n", name.trim_start())
+        format!("{:<13}{}\n", name.trim_start(), meaning(figure, &report.words))
     };
     figures.iter().map(line).collect()
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::accuracy_text::{judged, wrapped};
-use super::board_svg::board;
+use super::boards::Boards;
 use super::chart::escaped;
 use super::number::{amount, percent, signed, thousands};
 use super::report_tables::{CellView, RowView, TableView};
@@ -61,7 +61,8 @@ pub fn comparison_html(compared: &Compared<'_>, layout: &BoardLayout) -> String 
             html += &format!("<p>{}</p>", escaped(&kept));
         }
     }
-    let game = (&compared.table.game[..], layout, compared.words.sides);
+    let boards = Boards::new(&compared.table.game, layout, compared.words.sides);
+    html += &boards.pieces();
     html += "<div style=\"display:flex;flex-wrap:wrap;gap:16px\">";
     for at in paired.costliest.iter().take(BOARDS) {
         let mistake = &at.mistakes[0];
@@ -69,7 +70,8 @@ pub fn comparison_html(compared: &Compared<'_>, layout: &BoardLayout) -> String 
         let best: Vec<_> = best.map(|facts| (facts.squares, "right")).collect();
         let [a, b] = at.moves.each_ref().map(|name| escaped(name));
         let words = format!("{} to move: A plays {a}, B plays {b}", escaped(&at.mover));
-        html += &format!("<div>{}<p>{words}</p></div>", board(game, &mistake.board, &best));
+        let board = boards.marked(&mistake.board, &at.position, &best);
+        html += &format!("<div>{board}<p>{words}</p></div>");
     }
     html + "</div>"
 }

@@ -6,19 +6,17 @@ use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 use super::accuracy_text::{judged, may_have_learned, origin_of_values};
-use super::changes_text::changed;
+use super::boards::{BOARD_CSS, Boards};
 use super::columns::or_none;
 use super::number::{amount, counted, percent, signed, thousands};
-use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
-use super::ranking::{columns, has_learned, ties};
+use super::ranking::{change, columns, ranking, ties};
 use super::report_tables::{
-    CellView, ChangeView, RowView, TableView, agreement, by_group, by_words, figures, forced,
-    games, groups, squares, takers, times, typographic,
+    CellView, RowView, TableView, agreement, by_group, by_words, figures, forced, games, groups,
+    squares, takers, times,
 };
 use super::roles::Roles;
 use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
-use yomikiri::rules::MoveSquares;
 
 /// Origin of a page, and what it brings out.
 #[derive(Clone, Debug, Default)]
@@ -70,11 +68,8 @@ struct PolicyView {
 /// A mistake.
 #[derive(Serialize)]
 pub(super) struct MistakeView {
-    board: String,
-    moves: String,
-    /// The best move and the one that costs the most.
-    #[serde(skip)]
-    pub marked: Vec<(MoveSquares, &'static str)>,
+    /// Drawing, with the best move and the one that costs the most; empty in a game without a board of squares.
+    pub board: String,
     pub diagram: String,
     label: String,
     pub what: String,
@@ -85,7 +80,7 @@ pub(super) struct MistakeView {
 }
 
 /// Renders a report as a self-contained page with tables, plots and diagrams. It suits phones, print, light
-/// and dark themes, and can be read without its script, which draws boards, sorts tables and isolates policies.
+/// and dark themes, and can be read without its script, which sorts tables and isolates policies.
 pub fn html(report: &AccuracyReport, about: &About) -> String {
     let mut environment = Environment::new();
     environment.add_filter("lines", |text: &str| {
@@ -109,25 +104,23 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let curves = roles.curves.iter().map(|curve| {
         context! { name => curve.name, plots => Value::from_serialize(learning(report, &roles, curve)) }
     });
-    let columns = columns(report);
-    let heads = columns.iter().map(|column| column.heading.join("\n").trim().to_string());
-    let policies = policies(report, &roles);
+    let (heads, policies) = policies(report, &roles);
     let page = template.render(context! {
         lanes => policies.iter().filter_map(|policy| policy.lane).max().map_or(1, |lane| lane + 1),
         style => include_str!("page/report.css").to_string() + BOARD_CSS,
-        script => scripts() + include_str!("page/report.js"),
+        script => include_str!("page/report.js"),
         title => report.table.game,
         hero => hero(report, &roles),
         facts => facts(report),
         policies => Value::from_serialize(policies),
-        heads => heads.collect::<Vec<_>>(),
+        heads,
         reference => roles.random.is_some(),
         decisive => thousands(decisive),
         ranked => decisive > 0,
         judged => report.table.judged_states > 0,
         interval => report.policies.iter().any(|policy| policy.intervals.is_some()),
         tied => ties(report),
-        learned => report.policies.iter().any(has_learned),
+        learned => report.policies.iter().any(|policy| policy.has_learned()),
         units => report.words.units,
         most => report.words.most,
         scores => report.table.has_scores(),
@@ -148,7 +141,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         ),
         groups => groups(report, &roles),
         convergence => Value::from_serialize(convergence(report)),
-        game => game(report),
+        pieces => boards(report).pieces(),
         server => served(report, about),
         about => context! { command => about.command, date => about.date, checksum => about.checksum },
         version => env!("CARGO_PKG_VERSION"),
@@ -160,15 +153,6 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
 fn served<'a>(report: &AccuracyReport, about: &'a About) -> Option<&'a str> {
     let is_served = !report.table.is_searched() && !about.server.is_empty();
     is_served.then_some(&about.server[..])
-}
-
-/// Returns the game as JSON for the script that draws boards.
-fn game(report: &AccuracyReport) -> String {
-    let mut game = serde_json::to_value(&report.board).unwrap_or_default();
-    game["game"] = report.table.game.clone().into();
-    game["sides"] = report.words.sides.to_vec().into();
-    // Within a script only this could end it.
-    game.to_string().replace("</", "<\\/")
 }
 
 fn kept(figures: &FiguresBySet) -> Option<f64> {
@@ -194,7 +178,7 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
         kept => of_hundred(share),
         chance => random.and_then(|at| kept(&report.policies[at].total)).map(of_hundred),
         interval,
-        held_out => has_learned(&report.policies[at]).then(|| {
+        held_out => report.policies[at].has_learned().then(|| {
             [report.policies[at].held_out(), &report.policies[at].total]
                 .map(|sets| thousands(sets.decisive_result.positions))
         }),
@@ -241,9 +225,9 @@ fn facts(report: &AccuracyReport) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the policies, best first.
-fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
-    let columns = columns(report);
+/// Returns the headings of the ranking and the policies, best first.
+fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyView>) {
+    let table = ranking(report, &columns(report), |_, at| roles.starred[at].clone());
     let shares: Vec<Option<f64>> =
         report.policies.iter().map(|policy| kept(policy.held_out())).collect();
     let least = shares.iter().flatten().fold(1.0, |a: f64, &b| a.min(b));
@@ -253,17 +237,9 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
         [of.win_to_draw(), of.draw_to_loss(), of.win_to_loss()].map(|share| share.unwrap_or(0.0))
     };
     let most = (0..report.policies.len()).map(|at| thrown(at).iter().sum()).fold(1e-9, f64::max);
-    let view = |(place, &at): (usize, &usize)| {
+    let view = |(place, RowView { at, cells, .. }): (usize, RowView)| {
+        let at = at.unwrap_or_default();
         let name = &report.policies[at].policy;
-        let cells = columns.iter().map(|column| CellView {
-            change: change(report, at, &column.metric),
-            ..CellView::from(column.cell(report, at))
-        });
-        let mut cells: Vec<CellView> = cells.collect();
-        if let Some(intervals) = report.policies[at].intervals {
-            let kept = intervals.result_kept;
-            cells.insert(1, format!("{} to {}", percent(kept.lower), percent(kept.upper)).into());
-        }
         let [to_draw, from_draw, to_loss] = thrown(at);
         PolicyView {
             at,
@@ -290,9 +266,9 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
             cells,
         }
     };
-    let mut all: Vec<PolicyView> = (1..).zip(&roles.order).map(view).collect();
+    let mut all: Vec<PolicyView> = (1..).zip(table.rows).map(view).collect();
     place_names(&mut all);
-    all
+    (table.head, all)
 }
 
 /// Gives names lanes above the strip in which they do not overlap, the reader's own first; others have none.
@@ -320,13 +296,6 @@ fn place_names(all: &mut [PolicyView]) {
             all[at].lane = Some(lane);
         }
     }
-}
-
-/// Returns the change of a figure against an earlier report, if there is one and it changed.
-fn change(report: &AccuracyReport, at: usize, metric: &str) -> Option<ChangeView> {
-    let changes = report.changes.as_ref()?.policies.get(at)?.as_ref()?;
-    let (text, is_better) = changed(changes, metric)?;
-    Some(ChangeView { text: typographic(&text), is_better })
 }
 
 /// Returns what changed of each policy beside the figures.
@@ -391,12 +360,24 @@ fn mistakes(report: &AccuracyReport, roles: &Roles, about: &About) -> Vec<Value>
     order.filter_map(of).collect()
 }
 
-/// Returns the costliest mistakes of a policy.
-pub(super) fn mistake_views(report: &AccuracyReport, at: usize, about: &About) -> Vec<MistakeView> {
-    report.costliest(at).iter().map(|mistake| mistake_view(report, mistake, about)).collect()
+/// Draws positions of the game of a report.
+pub(super) fn boards(report: &AccuracyReport) -> Boards {
+    Boards::new(&report.table.game, &report.board, report.words.sides)
 }
 
-fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> MistakeView {
+/// Returns the costliest mistakes of a policy.
+pub(super) fn mistake_views(report: &AccuracyReport, at: usize, about: &About) -> Vec<MistakeView> {
+    let boards = boards(report);
+    let all = report.costliest(at).iter();
+    all.map(|mistake| mistake_view(report, &boards, mistake, about)).collect()
+}
+
+fn mistake_view(
+    report: &AccuracyReport,
+    boards: &Boards,
+    mistake: &Mistake,
+    about: &About,
+) -> MistakeView {
     let words = &report.words;
     let of = |facts: &MoveFacts| result_words(report, &mistake.mover, facts);
     let best = mistake.moves.iter().find(|facts| facts.best);
@@ -445,13 +426,12 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
     let marked =
         best.iter().map(|facts| (facts, "right")).chain(wrong.iter().map(|facts| (facts, "wrong")));
     let marked: Vec<_> = marked.map(|(facts, kind)| (facts.squares, kind)).collect();
+    let label = format!("{}, {} to move", mistake.position, mistake.mover);
     let shown = mistake.moves.iter().filter(|facts| facts.best || facts.probability > 0.0005);
     MistakeView {
-        board: serde_json::to_string(&mistake.board).unwrap_or_default(),
-        moves: serde_json::to_string(&marked).unwrap_or_default(),
-        marked,
+        board: boards.marked(&mistake.board, &label, &marked),
         diagram: mistake.diagram.clone(),
-        label: format!("{}, {} to move", mistake.position, mistake.mover),
+        label,
         what,
         details,
         note: format!("{met}expected loss here: {lost}."),

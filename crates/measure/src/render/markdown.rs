@@ -4,7 +4,7 @@ use super::accuracy_text::{judged, origin_of_values};
 use super::columns::{applies, cell, heading};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
-use super::ranking::ties;
+use super::ranking::{leaderboard_columns, ranking, ties};
 use crate::judge::{
     AccuracyReport, BothSides, Expected, Figure, FiguresBySet, PolicyAccuracy, PolicyGames,
     TableFacts,
@@ -28,51 +28,19 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         table.game,
         positions(table)
     );
-    let lost = format!("{} lost", report.words.units);
-    let exploited = format!("in {}", report.words.units);
-    let most = report.words.most.unwrap_or_default();
-    let in_score = format!("the same in the final score, 0 to {most}");
-    let columns = [
-        ("", "policy", ""),
-        (
-            "result_kept",
-            "decisive",
-            "how often the move keeps the result, in positions whose moves differ in it; policies are ranked by it, then by the score kept and lost there",
-        ),
-        (INTERVAL, "95 % interval", "of that, as an estimate for all such positions"),
-        (
-            "learned_result_kept",
-            "learned",
-            "the same in positions with exact values from which the policy has learned; its other figures are of positions from which it has not",
-        ),
-        ("all_result_kept", "result", "how often the move keeps the result, in all positions"),
-        ("all_score_kept", "score", "how often the move keeps the final score, in all positions"),
-        ("all_score_lost", &lost, "mean loss of the final score by a move, in all positions"),
-        (
-            "random_first_points",
-            "as first",
-            "share of points in games against random moves, a draw counting half",
-        ),
-        ("random_second_points", "as second", "share of points as the second player"),
-        ("exploited_result", "exploitability", "mean result lost to a best response, 0 to 1"),
-        ("exploited_score", &exploited, &in_score),
-    ];
-    let row = |at: usize| -> Vec<String> {
+    let columns = leaderboard_columns(report);
+    let name = |_, at: usize| {
         let policy = &report.policies[at];
-        let tied = if policy.tied { " =" } else { "" };
-        let cells = columns[1..].iter().map(|(metric, ..)| ranked(report, at, metric));
-        [format!("`{}`{tied}", policy.policy)].into_iter().chain(cells).collect()
+        format!("`{}`{}", policy.policy, if policy.tied { " =" } else { "" })
     };
-    let rows: Vec<Vec<String>> = report.ranking().into_iter().map(row).collect();
-    let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
-    let used: Vec<usize> = (0..columns.len()).filter(is_used).collect();
-    let headings: Vec<&str> = used.iter().map(|&column| columns[column].1).collect();
-    let cells = |row: &Vec<String>| used.iter().map(|&column| row[column].clone()).collect();
-    text += &Grid::of(&headings, rows.iter().map(cells)).to_markdown();
+    text += &ranking(report, &columns, name).to_markdown("policy");
     text += "\n";
-    for &column in &used[1..] {
-        let (_, name, meaning) = columns[column];
-        text += &format!("* **{name}**: {meaning}.\n");
+    for column in &columns {
+        let heading = column.heading.join(" ");
+        text += &format!("* **{}**: {}.\n", heading.trim(), column.meaning(report));
+        if column.has_intervals(report) {
+            text += "* **95 % interval**: of that, as an estimate for all such positions.\n";
+        }
     }
     if let Some(words) = ties(report) {
         text += &format!("* **=**: {words}.\n");
@@ -167,24 +135,5 @@ fn held_out(policy: &PolicyAccuracy) -> Option<String> {
             format!("{learned} and is measured on {} of its {}.\n", of(split), split.name())
         }
         None => format!("{learned}, which are all there are.\n"),
-    })
-}
-
-/// Name of the column of intervals.
-const INTERVAL: &str = "interval";
-
-/// Returns a policy's cell of a column; empty if the report has no such figure of it.
-fn ranked(report: &AccuracyReport, at: usize, metric: &str) -> String {
-    if metric == INTERVAL {
-        let interval = report.policies[at].intervals.map(|intervals| intervals.result_kept);
-        return interval
-            .map_or(String::new(), |of| format!("{} to {}", percent(of.lower), percent(of.upper)));
-    }
-    let figure = Figure::of_metric(metric).filter(|figure| applies(figure, &report.table));
-    let number = report.metrics[at].number(metric).flatten();
-    figure.map_or(String::new(), |figure| match (number, figure.is_of_moves()) {
-        (None, false) => String::new(),
-        (None, _) if metric.starts_with("learned_") => String::new(),
-        _ => cell(figure, number),
     })
 }

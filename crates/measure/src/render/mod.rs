@@ -5,7 +5,7 @@
 //! * [`history()`] draws learning curves of a network, [`panels`] any curves;
 //! * [`comparison_text`] lays out two policies position by position;
 //! * [`markdown()`] formats a report as Markdown: a card of one policy, a leaderboard of several;
-//! * [`html`] renders it as a page; [`pictures`] draws its boards;
+//! * [`html`] renders it as a page; [`Boards`] draws positions;
 //! * [`RowsFile`] writes the results position by position, as CSV or Parquet;
 //! * [`number`] formats numbers for all output.
 //!
@@ -32,7 +32,7 @@
 //! ```
 
 mod accuracy_text;
-mod board_svg;
+mod boards;
 mod changes_text;
 mod chart;
 mod columns;
@@ -47,7 +47,6 @@ mod mistakes_text;
 mod names;
 mod notebook;
 pub mod number;
-pub mod pictures;
 mod plots;
 mod ranking;
 mod report_tables;
@@ -57,6 +56,7 @@ mod summary;
 pub mod verdict;
 
 pub use accuracy_text::accuracy_text;
+pub use boards::{BOARD_CSS, Boards};
 pub use columns::figures_markdown;
 pub use comparison_text::{Compared, comparison_html, comparison_text};
 pub use games_text::match_text;

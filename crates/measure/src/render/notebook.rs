@@ -1,26 +1,28 @@
 //! Positions, answers, mistakes and rankings as pieces of HTML without scripts, for notebooks.
 
-use super::board_svg::board;
+use super::boards::Boards;
 use super::chart::escaped;
-use super::html::{About, mistake_views};
-use super::ranking::columns;
+use super::html::{About, boards, mistake_views};
+use super::ranking::{columns, ranking};
 use super::report_tables::{CellView, RowView, TableView};
 use super::roles::Roles;
 use super::verdict::{Mover, outcome_cell, plies_cell, score_cell, verdict};
 use crate::judge::AccuracyReport;
 use yomikiri::oracle::{Answer, Oracle};
-use yomikiri::rules::{AnyPosition, Drawn, MoveSquares, Rules, Side};
+use yomikiri::rules::{AnyPosition, Drawn, MoveSquares, Rules};
 
-/// Draws a position of a game, and marks moves as `right` or `wrong`; as text if the game has no board of squares.
-fn drawn(game: &dyn Rules, diagram: &str, drawn: &Drawn, moves: &[(MoveSquares, &str)]) -> String {
-    let sides = Side::ALL.map(|side| game.side_name(side));
-    let svg = board((&game.name(), &game.board_layout(), sides), drawn, moves);
-    if svg.is_empty() { format!("<pre>{}</pre>", escaped(diagram)) } else { svg }
+/// Draws a position, and marks moves as `right` or `wrong`; as text if the game has no board of squares.
+fn drawn(boards: &Boards, diagram: &str, drawn: &Drawn, moves: &[(MoveSquares, &str)]) -> String {
+    or_text(boards, boards.marked(drawn, diagram.trim_end(), moves), diagram)
+}
+
+fn or_text(boards: &Boards, svg: String, diagram: &str) -> String {
+    if svg.is_empty() { format!("<pre>{}</pre>", escaped(diagram)) } else { boards.pieces() + &svg }
 }
 
 /// Draws a position and says who is to move.
 pub fn position_html(game: &dyn Rules, position: &AnyPosition) -> String {
-    let board = drawn(game, &game.diagram(position), &game.drawn(position), &[]);
+    let board = drawn(&Boards::of(game), &game.diagram(position), &game.drawn(position), &[]);
     let is_over = game.result(&position.state).is_some();
     let mover = match is_over {
         true => String::new(),
@@ -53,18 +55,15 @@ pub fn answer_html(oracle: &dyn Oracle, answer: &Answer) -> String {
         ..TableView::default()
     };
     let table = if answer.moves.is_empty() { String::new() } else { table.to_html("move") };
-    let board = drawn(game, &answer.board.diagram, &answer.board.drawn, &marked);
+    let board = drawn(&Boards::of(game), &answer.board.diagram, &answer.board.drawn, &marked);
     format!("{board}<p>{}</p>{table}", escaped(&words))
 }
 
 /// Draws the costliest mistakes of a policy, as the page of its report has them.
 pub fn mistakes_html(report: &AccuracyReport, at: usize) -> Vec<String> {
-    let all = report.costliest(at).iter().zip(mistake_views(report, at, &About::default()));
-    let game = (&report.table.game[..], &report.board, report.words.sides);
-    let of = all.map(|(mistake, view)| {
-        let svg = board(game, &mistake.board, &view.marked);
-        let board =
-            if svg.is_empty() { format!("<pre>{}</pre>", escaped(&view.diagram)) } else { svg };
+    let boards = boards(report);
+    let of = mistake_views(report, at, &About::default()).into_iter().map(|view| {
+        let board = or_text(&boards, view.board, &view.diagram);
         let [what, details, note] =
             [&view.what, &view.details, &view.note].map(|text| escaped(text));
         let table = view.table.to_html("move");
@@ -77,17 +76,8 @@ pub fn mistakes_html(report: &AccuracyReport, at: usize) -> Vec<String> {
 
 /// Returns the table in which the policies of a report are ranked.
 pub fn ranking_html(report: &AccuracyReport) -> String {
-    let (roles, columns) = (Roles::of(report, None), columns(report));
-    let heads = columns.iter().map(|column| column.heading.join("\n").trim().to_string());
-    let row = |&at: &usize| RowView {
-        at: Some(at),
-        name: roles.starred[at].clone(),
-        cells: columns.iter().map(|column| column.cell(report, at).into()).collect(),
-    };
-    let table = TableView {
-        head: heads.collect(),
-        rows: roles.order.iter().map(row).collect(),
-        ..TableView::default()
-    };
-    table.to_html("policy")
+    let roles = Roles::of(report, None);
+    let mark = |at: usize| if report.policies[at].tied { " =" } else { "" };
+    let name = |_, at: usize| format!("{}{}", roles.starred[at], mark(at));
+    ranking(report, &columns(report), name).to_html("policy")
 }

@@ -1,7 +1,8 @@
 //! Columns of the table in which policies are ranked.
 
-use super::columns::{applies, cell, heading};
-use crate::judge::{AccuracyReport, Figure, FigureSource, Figures, FiguresBySet, PolicyAccuracy};
+use super::columns::{applies, cell, changed, heading, meaning};
+use super::report_tables::{CellView, ChangeView, RowView, TableView, typographic};
+use crate::judge::{AccuracyReport, Figure, FigureSource, PolicyAccuracy};
 
 /// A column of the table of policies.
 pub(super) struct SummaryColumn {
@@ -28,37 +29,132 @@ const COLUMNS: [&str; 11] = [
     "exploited_score",
 ];
 
+/// Figures of a leaderboard.
+const LEADERBOARD: [&str; 9] = [
+    "result_kept",
+    "learned_result_kept",
+    "all_result_kept",
+    "all_score_kept",
+    "all_score_lost",
+    "random_first_points",
+    "random_second_points",
+    "exploited_result",
+    "exploited_score",
+];
+
+/// Heading of a confidence interval.
+const INTERVAL: &str = "95 %\ninterval";
+
 impl SummaryColumn {
     fn is_learned(&self) -> bool {
         self.metric.starts_with("learned_")
     }
 
     pub(super) fn cell(&self, report: &AccuracyReport, at: usize) -> String {
-        if self.is_learned() && !has_learned(&report.policies[at]) {
+        if self.is_learned() && !report.policies[at].has_learned() {
             return String::new();
         }
         cell(self.figure, report.metrics[at].number(&self.metric).flatten())
     }
+
+    /// Returns its meaning with the positions that it is of.
+    pub(super) fn meaning(&self, report: &AccuracyReport) -> String {
+        let meaning = meaning(self.figure, &report.words);
+        match () {
+            () if self.is_learned() => {
+                format!(
+                    "{meaning}, where the policy has learned; its other figures are of positions where it has not"
+                )
+            }
+            () if self.metric.starts_with("all_") => format!("{meaning}, in all positions"),
+            () if self.figure.is_of_moves() => {
+                format!(
+                    "{meaning}, in positions whose moves differ in it; policies are ranked by it"
+                )
+            }
+            () => meaning,
+        }
+    }
+
+    /// Returns whether the table has confidence intervals of the figure.
+    pub(super) fn has_intervals(&self, report: &AccuracyReport) -> bool {
+        matches!(&self.metric[..], "result_kept" | "result_lost" | "score_lost")
+            && report.policies.iter().any(|policy| policy.intervals.is_some())
+    }
+
+    fn interval(&self, policy: &PolicyAccuracy) -> String {
+        let interval = policy.intervals.and_then(|intervals| intervals.of(&self.metric));
+        let number = |number| cell(self.figure, Some(number));
+        interval.map_or(String::new(), |of| format!("{} to {}", number(of.lower), number(of.upper)))
+    }
 }
 
-/// Returns the columns for which the report has figures.
+/// Returns the columns of the ranking for which the report has figures.
 pub(super) fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
-    let column = |metric: &&str| {
-        let figure = Figure::of_metric(metric)?;
-        let (heading, metric) = (heading(figure, &report.words), metric.to_string());
-        let mut column = SummaryColumn { heading, metric, figure };
-        if column.is_learned() {
-            column.heading = ["where", "learned"].map(str::to_string);
-        }
-        let is_shown = match figure.source {
-            FigureSource::Games(_) => report.games.is_some(),
-            _ if column.is_learned() => report.policies.iter().any(has_learned),
-            // The loss is that of the score, if there is one.
-            _ => figure.name != "result_lost" || !report.table.has_scores(),
-        };
-        (is_shown && applies(figure, &report.table)).then_some(column)
+    COLUMNS.iter().filter_map(|metric| column(report, metric)).collect()
+}
+
+/// Returns the columns of a leaderboard for which the report has figures.
+pub(super) fn leaderboard_columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
+    LEADERBOARD.iter().filter_map(|metric| column(report, metric)).collect()
+}
+
+fn column(report: &AccuracyReport, metric: &str) -> Option<SummaryColumn> {
+    let figure = Figure::of_metric(metric)?;
+    let mut column = SummaryColumn {
+        heading: heading(figure, &report.words),
+        metric: metric.to_string(),
+        figure,
     };
-    COLUMNS.iter().filter_map(column).collect()
+    if column.is_learned() {
+        column.heading = ["where", "learned"].map(str::to_string);
+    } else if metric.starts_with("all_") {
+        let [upper, lower] = &column.heading;
+        column.heading = [format!("all: {upper}"), lower.clone()];
+    }
+    let is_shown = match figure.source {
+        FigureSource::Games(_) => report.games.is_some(),
+        _ if column.is_learned() => report.policies.iter().any(PolicyAccuracy::has_learned),
+        // The loss is that of the score, if there is one.
+        _ => figure.name != "result_lost" || !report.table.has_scores(),
+    };
+    (is_shown && applies(figure, &report.table)).then_some(column)
+}
+
+/// Returns the policies, best first, with the figures of some columns, confidence intervals of a sample, and changes against
+/// an earlier report; `name` writes the policy at a place from 1.
+pub(super) fn ranking(
+    report: &AccuracyReport,
+    columns: &[SummaryColumn],
+    name: impl Fn(usize, usize) -> String,
+) -> TableView {
+    let head = columns.iter().flat_map(|column| {
+        let heading = column.heading.join("\n").trim().to_string();
+        let interval = column.has_intervals(report).then(|| INTERVAL.to_string());
+        [heading].into_iter().chain(interval)
+    });
+    let row = |(place, at): (usize, usize)| {
+        let cells = columns.iter().flat_map(|column| {
+            let change = change(report, at, &column.metric);
+            let figure = CellView { change, ..column.cell(report, at).into() };
+            let interval = column.has_intervals(report);
+            let interval = interval.then(|| column.interval(&report.policies[at]).into());
+            [figure].into_iter().chain(interval)
+        });
+        RowView { at: Some(at), name: name(place, at), cells: cells.collect() }
+    };
+    TableView {
+        head: head.collect(),
+        rows: (1..).zip(report.ranking()).map(row).collect(),
+        ..TableView::default()
+    }
+}
+
+/// Returns the change of a figure against an earlier report, if there is one and it changed.
+pub(super) fn change(report: &AccuracyReport, at: usize, metric: &str) -> Option<ChangeView> {
+    let changes = report.changes.as_ref()?.policies.get(at)?.as_ref()?;
+    let (text, is_better) = changed(changes, metric)?;
+    Some(ChangeView { text: typographic(&text), is_better })
 }
 
 /// Explains the mark of ties; `None` if there are none.
@@ -70,14 +166,4 @@ pub(super) fn ties(report: &AccuracyReport) -> Option<&'static str> {
         false => "tied with the policy above it",
     };
     report.policies.iter().any(|policy| policy.tied).then_some(words)
-}
-
-/// Returns the figures by which policies are ranked.
-pub(super) fn decisive(figures: &FiguresBySet) -> &Figures {
-    &figures.decisive_result
-}
-
-/// Returns `true` if a policy has learned from some of the positions.
-pub(super) fn has_learned(policy: &PolicyAccuracy) -> bool {
-    policy.splits.is_some_and(|splits| splits.train.all.positions > 0)
 }

@@ -145,6 +145,18 @@ impl TableView {
 }
 
 impl TableView {
+    /// Formats the table as Markdown; `corner` is the heading of the first column.
+    pub(super) fn to_markdown(&self, corner: &str) -> String {
+        let heads: Vec<String> = self.head.iter().map(|head| head.replace('\n', " ")).collect();
+        let heads: Vec<&str> =
+            [corner].into_iter().chain(heads.iter().map(|head| &head[..])).collect();
+        let row = |row: &RowView| {
+            let cells = row.cells.iter().map(|cell| cell.text.clone());
+            [row.name.clone()].into_iter().chain(cells).collect()
+        };
+        Grid::of(&heads, self.rows.iter().map(row)).to_markdown()
+    }
+
     /// Returns the table as HTML; `corner` is the heading of the first column.
     pub(super) fn to_html(&self, corner: &str) -> String {
         let head = |text: &str| format!("<th>{}</th>", escaped(text).replace('\n', "<br>"));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::chart::COLOURS;
 use super::names::ShortNames;
-use super::ranking::has_learned;
 use crate::judge::{AccuracyReport, PolicyAccuracy};
 use crate::policy::PolicySpec;
 use yomikiri::error::{Error, did_you_mean};
@@ -61,7 +60,7 @@ impl Roles {
         let highlight = highlight.or(first.map(last)).or(ranked.first().copied());
         let by_colour: Vec<usize> = highlight.iter().chain(&own).chain(&ranked).copied().collect();
         let short = ShortNames::of(&report.table.game, names.iter().copied()).short;
-        let star = |policy: &PolicyAccuracy| if has_learned(policy) { " *" } else { "" };
+        let star = |policy: &PolicyAccuracy| if policy.has_learned() { " *" } else { "" };
         let stars = report.policies.iter().map(star);
         Roles {
             starred: short.iter().zip(stars).map(|(name, star)| format!("{name}{star}")).collect(),

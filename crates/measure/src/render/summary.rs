@@ -6,8 +6,8 @@ use super::columns::share;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
-use super::number::{amount, percent, thousands};
-use super::ranking::{columns, decisive, has_learned, ties};
+use super::number::{percent, thousands};
+use super::ranking::{columns, ranking, ties};
 use super::report_tables::by_words;
 use super::report_tables::forced;
 use super::roles::Roles;
@@ -20,22 +20,26 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
     let names = ShortNames::of(&report.table.game, names);
     let order = report.ranking();
-    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).positions);
+    let positions =
+        report.policies.first().map_or(0, |policy| policy.total.decisive_result.positions);
+    let roles = Roles::of(report, None);
     let mut text = header(report);
     let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
     if positions > 0 || !is_bounded {
         text += &format!(
-            "\nWhere the choice of the move decides the result ({} positions), best policy first\n\n",
+            "\nWhere the choice of the move decides the result ({} positions), best policy first\n",
             thousands(positions)
         );
-        text += &ranked(report, &order, &names);
-        text += &intervals(report, &order, &names);
+        let name = |place: usize, at: usize| {
+            let tied = if report.policies[at].tied { "=" } else { " " };
+            format!("{place:>2}{tied} {}", roles.starred[at])
+        };
+        text += &ranking(report, &columns(report), name).to_text("    policy");
         text += &format!("\n{}", meanings(report));
     } else {
         text += "\nIn none of these positions does the choice of the move decide the result\n";
     }
     text += &changes_text(report, &order, &names);
-    let roles = Roles::of(report, None);
     forced(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
@@ -43,7 +47,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     for &by in by {
         let what = by_words(report, by).1;
         text += &format!("\nResult kept there, by {what}; policies by their number above\n");
-        if report.policies.iter().any(has_learned) {
+        if report.policies.iter().any(PolicyAccuracy::has_learned) {
             text += "policies with a * in positions they have not learned from (column 'of a *': their number)\n";
         }
         text += "\n";
@@ -55,45 +59,6 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3{split}\n"
     );
     text + "As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
-}
-
-fn ranked(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
-    let columns = columns(report);
-    let headings: Vec<_> = columns.iter().map(|column| column.heading.clone()).collect();
-    let mut grid = Grid::of_figures(&[("", "    policy")], &headings);
-    for (place, &at) in order.iter().enumerate() {
-        let policy = &report.policies[at];
-        let mark = if has_learned(policy) { " *" } else { "" };
-        let tied = if policy.tied { "=" } else { " " };
-        let mut row = vec![format!("{:>2}{tied} {}{mark}", place + 1, names.short[at])];
-        row.extend(columns.iter().map(|column| column.cell(report, at)));
-        grid.push(row);
-    }
-    grid.to_text()
-}
-
-/// Lays out confidence intervals, if positions are a sample.
-fn intervals(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
-    let has = |policy: &PolicyAccuracy| policy.intervals.is_some();
-    if !report.policies.iter().any(has) {
-        return String::new();
-    }
-    let lost = if report.table.has_scores() { &report.words.units } else { "result" };
-    let mut grid = Grid::headed(&[("", "    policy"), ("result", "kept"), (lost, "lost")]);
-    for (place, &at) in order.iter().enumerate() {
-        let Some(intervals) = report.policies[at].intervals else { continue };
-        let kept = intervals.result_kept;
-        let lost = intervals.score_lost.unwrap_or(intervals.result_lost);
-        grid.push(vec![
-            format!("{:>2}  {}", place + 1, names.short[at]),
-            format!("{} to {}", share(Some(kept.lower)), share(Some(kept.upper))),
-            format!("{} to {}", amount(lost.lower), amount(lost.upper)),
-        ]);
-    }
-    format!(
-        "\nConfidence intervals of 95 %; 'solver compare' has those of differences\n\n{}",
-        grid.to_text()
-    )
 }
 
 /// Explains the columns.
@@ -133,6 +98,10 @@ fn meanings(report: &AccuracyReport) -> String {
             ("", format!("games longer than {plies} plies count as infinite: {rest}"))
         }));
     }
+    if report.policies.iter().any(|policy| policy.intervals.is_some()) {
+        let what = "confidence interval of the figure before it; 'solver compare' has those of differences";
+        lines.push(("interval", what.to_string()));
+    }
     lines.extend(held_out(report).map(|text| ("*", text)));
     lines.extend(ties(report).map(|text| ("=", text.to_string())));
     lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
@@ -140,8 +109,8 @@ fn meanings(report: &AccuracyReport) -> String {
 
 /// Returns the positions that figures of trained policies cover, in words.
 fn held_out(report: &AccuracyReport) -> Option<String> {
-    let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
-    let count = |split: Split| thousands(decisive(splits.of(split)).positions);
+    let splits = report.policies.iter().find(|policy| policy.has_learned())?.splits?;
+    let count = |split: Split| thousands(splits.of(split).decisive_result.positions);
     let learned = count(Split::Train);
     Some(match splits.held_out() {
         Some(split) => format!(
@@ -156,17 +125,17 @@ fn held_out(report: &AccuracyReport) -> Option<String> {
 fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     let (heading, _) = by_words(report, by);
     let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
-    let starred = report.policies.iter().find(|policy| has_learned(policy));
+    let starred = report.policies.iter().find(|policy| policy.has_learned());
     let of_starred = starred.map(|_| "of a *");
     let headings = [heading, "positions"].into_iter().chain(of_starred);
     let headings: Vec<&str> = headings.chain(numbers.iter().map(|n| &n[..])).collect();
     let in_group = |policy: &PolicyAccuracy, key: Key| {
         let mut groups = policy.held_out_details().groups(by).iter();
-        groups.find(|other| other.key == key).map(|group| *decisive(&group.figures))
+        groups.find(|other| other.key == key).map(|group| group.figures.decisive_result)
     };
     let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
     let rows = first.iter().filter_map(|group| {
-        let states = decisive(&group.figures).positions;
+        let states = group.figures.decisive_result.positions;
         let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
         row.extend(starred.map(|policy| {
             thousands(in_group(policy, group.key).map_or(0, |figures| figures.positions))

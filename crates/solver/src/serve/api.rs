@@ -18,9 +18,10 @@ use yomikiri::error::Error;
 use yomikiri::oracle::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };
-use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, PlayedGame, Side};
+use yomikiri::rules::{AnyPosition, BoardLayout, PlayedGame, Side};
 use yomikiri::table::RootValue;
 use yomikiri_measure::judge::{Choice, Mistake};
+use yomikiri_measure::render::Boards;
 
 /// Result of a handler.
 pub(super) type Answered = Result<Response, Refusal>;
@@ -130,8 +131,11 @@ struct Line {
     roots: Vec<Root>,
     /// Player to move at the first root.
     mover: Option<&'static str>,
-    /// Board of the first root.
-    board: Option<Drawn>,
+    /// Picture of the first root, as SVG that refers to `drawings`; null for a game without a board of squares.
+    picture: Option<String>,
+    /// Drawings of the game's pieces, as SVG with a group for each: `GAME-X` for what a board calls `X`, and
+    /// `GAME-X-kanji` where a piece has a Japanese name.
+    drawings: String,
     /// Numbers of lost, drawn and won rows; null for a large table until /counts is requested.
     outcomes: Option<LayerValues>,
     /// Policies to choose from; others are possible, see docs/serve.md.
@@ -150,6 +154,7 @@ struct Root {
 fn line(opened: &Opened, desk: &Desk) -> Line {
     let table = &opened.table;
     let (game, manifest) = (table.game(), table.table().manifest());
+    let boards = Boards::of(game);
     let identity = &manifest.identity;
     let values = manifest.solution.iter().flat_map(|solution| solution.roots.iter().cloned());
     if table.states().rows() <= COUNTED_AT_ONCE {
@@ -178,7 +183,12 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
             .map(|(position, value)| Root { position: position.clone(), value })
             .collect(),
         mover: first.map(|root| game.side_name(root.side)),
-        board: first.map(|root| game.drawn(&root)),
+        picture: first
+            .map(|root| {
+                boards.picture(&game.drawn(&root), &format!("first position of {}", game.title()))
+            })
+            .filter(|picture| !picture.is_empty()),
+        drawings: boards.pieces(),
         outcomes: opened.totals.get().map(|totals| totals.all.clone()),
         policies: desk.policies.names(game),
     }

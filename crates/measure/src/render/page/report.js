@@ -2,16 +2,11 @@ const root = document.documentElement;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 root.classList.add("live");
 
-// Positions are drawn as on the page of the server.
-const game = JSON.parse(document.getElementById("game").textContent);
-for (const place of all(".shown")) {
-  const { board, moves, label } = place.dataset;
-  const position = JSON.parse(board);
-  if (!position.cells.length) continue;
-  const hands = position.hands.some((pieces) => pieces.length);
-  place.replaceChildren(
-    ...[hands && held(game, position, 1), picture(game, position, label, JSON.parse(moves)), hands && held(game, position, 0)].filter(Boolean),
-  );
+function button(attributes, children) {
+  const made = document.createElement("button");
+  Object.assign(made, { type: "button", ...attributes });
+  made.append(...children);
+  return made;
 }
 
 // Policies chosen in the legend are brought out everywhere.
@@ -19,15 +14,15 @@ const picked = new Set();
 function show() {
   root.classList.toggle("picked", picked.size > 0);
   for (const one of all("[data-p]")) one.classList.toggle("on", picked.has(one.dataset.p));
-  for (const button of all(".legend button")) button.ariaPressed = picked.has(button.parentNode.dataset.p);
+  for (const one of all(".legend button")) one.ariaPressed = picked.has(one.parentNode.dataset.p);
 }
 for (const item of all(".legend li")) {
-  const button = el("button", { type: "button", "aria-pressed": "false" }, [...item.childNodes]);
-  button.onclick = () => {
+  const made = button({ ariaPressed: "false" }, item.childNodes);
+  made.onclick = () => {
     if (!picked.delete(item.dataset.p)) picked.add(item.dataset.p);
     show();
   };
-  item.append(button);
+  item.append(made);
 }
 addEventListener("keydown", ({ key }) => {
   if (key !== "Escape") return;
@@ -91,9 +86,9 @@ for (const table of all("table.sort")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, at) => {
     if (!head.textContent || head.matches(".bars")) return;
-    const button = el("button", { type: "button" }, [...head.childNodes]);
-    head.append(button);
-    button.onclick = () => {
+    const made = button({}, head.childNodes);
+    head.append(made);
+    made.onclick = () => {
       // Names and places ascend at first.
       const isName = at === 0 || head.cellIndex === 1 && table.matches(".rank");
       const down = isName ? head.ariaSort === "ascending" : head.ariaSort !== "descending";

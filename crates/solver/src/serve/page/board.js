@@ -1,9 +1,11 @@
 // The board: Othello's, shogi's and those of games with pieces of their own; legal moves with their values.
 
 import { el, svg } from "./dom.js";
-import { EDGE, SIDE, drawn as shape, isFirst, isOthello, isShogi, kindOf, labels, piece, pointed, stars } from "./picture.js";
-import { lettered, shogi } from "./pieces.js";
+import { drawn as shape, isFirst, isOthello, isShogi, kindOf, piece } from "./pieces.js";
 import { badge, grade, square, words } from "./values.js";
+
+const SIDE = 100;
+const EDGE = 40;
 
 // The letters of compared policies, as lines: text would be part of the name of a square.
 const GLYPHS = { A: "M-7 8L0 -8L7 8M-4 3H4", B: "M-5 -8V8H2a4.5 4.5 0 0 0 0 -9H-5M-5 -8H1a3.5 3.5 0 0 1 0 7" };
@@ -86,11 +88,40 @@ function squares(view) {
   return made;
 }
 
+// Writes the names of columns and rows at the edge; `place` returns the corner of a square.
+function labels(made, table, place) {
+  const write = (text, x, y) => made.append(svg("text", { class: "label", x, y, "aria-hidden": "true" }, text));
+  for (let column = 0; column < table.columns; column++) {
+    write(table.column_names[column], place(column)[0] + SIDE / 2, EDGE / 2);
+  }
+  for (let row = 0; row < table.rows; row++) {
+    const x = isShogi(table) ? table.columns * SIDE + 1.5 * EDGE : EDGE / 2;
+    write(table.row_names[row], x, place(row * table.columns)[1] + SIDE / 2);
+  }
+}
+
+// The four dots of an Othello board.
+function stars(made, { rows, columns }) {
+  for (const row of [2, rows - 2])
+    for (const column of [2, columns - 2])
+      made.append(svg("circle", { class: "star", cx: EDGE + column * SIDE, cy: EDGE + row * SIDE, r: 6 }));
+}
+
 // Arrows for the best moves; a ring where a move places something.
 function point(made, view, place) {
   for (const move of view.answer.moves.filter((one) => one.best && one.to !== null && grade(one) !== "open")) {
-    made.append(...pointed(move, place));
+    made.append(pointed(move, place));
   }
+}
+
+function pointed({ from, to }, corner) {
+  const [x, y] = corner(to).map((edge) => edge + SIDE / 2);
+  if (from === null) return svg("circle", { class: "arrow ring", cx: x, cy: y, r: 46 });
+  const [fromX, fromY] = corner(from).map((edge) => edge + SIDE / 2);
+  const length = Math.hypot(x - fromX, y - fromY);
+  const [dx, dy] = [(x - fromX) / length, (y - fromY) / length];
+  const at = (far, aside) => `${x - far * dx - aside * dy} ${y - far * dy + aside * dx}`;
+  return svg("path", { class: "arrow", d: `M${at(length - 30, 0)}L${at(14, 0)}M${at(36, 14)}L${at(14, 0)}L${at(36, -14)}` });
 }
 
 // Arrow keys go from square to square.
@@ -188,7 +219,7 @@ export function drag(event, view, what) {
   if (!moves.length) return;
   const start = [event.clientX, event.clientY];
   const source = event.currentTarget;
-  const shape = source.querySelector(".piece, .held-piece, .black, .white");
+  const shape = source.querySelector(".piece");
   const board = document.querySelector("svg.board");
   let ghost = null;
   const over = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY)?.closest("[data-at]");
@@ -198,7 +229,7 @@ export function drag(event, view, what) {
     if (!ghost) {
       const side = board.querySelector(".square").getBoundingClientRect().width;
       ghost = svg("svg", { class: `board ghost ${board.classList[1]}`, viewBox: "0 0 100 100", width: side, height: side });
-      ghost.append((shape.closest("g.piece") ?? shape).cloneNode(true));
+      ghost.append(shape.cloneNode(true));
       document.body.append(ghost);
       source.classList.add("dragged");
       moves.forEach((one) => board.querySelector(`[data-at="${one.to}"]`)?.classList.add("target"));
@@ -258,9 +289,11 @@ function mark(group, view, moves, cell) {
 
 // Discs that were turned over turn as one looks, one after another.
 function drawn(view, cell, at) {
-  const made = shape(view.table, cell, { flipped: Boolean(view.flipped), kanji: view.kanji });
+  // Shogi's pieces point to the opponent: those of the far side are upside down.
+  const isTurned = isShogi(view.table) && isFirst(cell) === Boolean(view.flipped);
+  const made = shape(view.table, cell, { isTurned, kanji: view.kanji });
   if (view.isAnimated && view.turnedOver.includes(at) && !piece(view.table, cell)) {
-    made.classList.add(cell === "X" ? "to-black" : "to-white");
+    made.classList.add("turned-over");
     made.style.animationDelay = `${60 * view.distance(at)}ms`;
   }
   return made;
@@ -276,8 +309,8 @@ function hand(view, side) {
     const key = letter.toUpperCase();
     const moves = isMover && !view.editing ? answer.moves.filter((move) => move.dropped === key) : [];
     const label = `${table.sides[side]} holds ${count} ${kind?.name ?? letter}`;
-    const shape = kind && isShogi(table) ? shogi({ kind, isFirst: side === 0, isTurned: false, kanji: view.kanji }) : lettered(side === 0, key);
-    const drawing = svg("svg", { class: "board held-piece shogi", viewBox: "0 0 100 100", "aria-hidden": "true" }, shape);
+    const held = shape(table, side ? key.toLowerCase() : key, { kanji: view.kanji });
+    const drawing = svg("svg", { class: "board held-piece", viewBox: "0 0 100 100", "aria-hidden": "true" }, held);
     const beside = [
       count > 1 && el("span", { class: "count" }, `×${count}`),
       view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}`, title: words(moves[0], table) }, badge(moves[0])),

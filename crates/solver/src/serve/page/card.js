@@ -1,7 +1,7 @@
 // The verdict: the result in words, the evaluation bar, the facts and the last event.
 
 import { button, el, stone, svg } from "./dom.js";
-import { isOthello } from "./picture.js";
+import { isOthello } from "./pieces.js";
 import { badge, bounds, limits, plural, verdict } from "./values.js";
 
 // The first player's share of the bar, between 0 and 1: of the lower and the upper bound.

@@ -2,7 +2,7 @@
 
 import { button, el, stone, svg } from "./dom.js";
 import { shares } from "./card.js";
-import { isOthello } from "./picture.js";
+import { isOthello } from "./pieces.js";
 import { ahead, cost, signed, verdict } from "./values.js";
 
 // A position of the tree, with the move that led to it and those played from it.

@@ -11,7 +11,7 @@ import { openings } from "./openings.js";
 import { bestMoves, chooser, nameOf, standIn, thought } from "./opponents.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { start } from "./start.js";
-import { isShogi } from "./picture.js";
+import { isShogi, provide } from "./pieces.js";
 import { grade, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
@@ -115,6 +115,7 @@ function follow(state) {
     // The list is read again whenever it is shown: tables come and go.
     if (!name) listing = null;
     listing ??= await api.tables();
+  provide(listing.tables);
     if (!current()) return;
     if (!name) return list();
     const table = listing.tables.find((one) => one.table === name);

@@ -5,29 +5,28 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::reply::{Refusal, typed};
-use yomikiri_measure::render::pictures;
+use yomikiri_measure::render::BOARD_CSS;
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Files with their types; the first is the page itself.
-const FILES: [(&str, &str, &[u8]); 18] = [
+const FILES: [(&str, &str, &[u8]); 17] = [
     ("index.html", HTML, include_bytes!("index.html")),
     ("style.css", CSS, include_bytes!("style.css")),
     ("api.js", SCRIPT, include_bytes!("api.js")),
-    ("board.css", CSS, pictures::BOARD_CSS.as_bytes()),
+    ("board.css", CSS, BOARD_CSS.as_bytes()),
     ("board.js", SCRIPT, include_bytes!("board.js")),
     ("card.js", SCRIPT, include_bytes!("card.js")),
     ("compare.js", SCRIPT, include_bytes!("compare.js")),
-    ("dom.js", SCRIPT, pictures::DOM.as_bytes()),
+    ("dom.js", SCRIPT, include_bytes!("dom.js")),
     ("explore.js", SCRIPT, include_bytes!("explore.js")),
     ("game.js", SCRIPT, include_bytes!("game.js")),
     ("main.js", SCRIPT, include_bytes!("main.js")),
     ("openings.js", SCRIPT, include_bytes!("openings.js")),
     ("opponents.js", SCRIPT, include_bytes!("opponents.js")),
-    ("picture.js", SCRIPT, pictures::PICTURE.as_bytes()),
-    ("pieces.js", SCRIPT, pictures::PIECES.as_bytes()),
+    ("pieces.js", SCRIPT, include_bytes!("pieces.js")),
     ("setup.js", SCRIPT, include_bytes!("setup.js")),
     ("start.js", SCRIPT, include_bytes!("start.js")),
     ("values.js", SCRIPT, include_bytes!("values.js")),

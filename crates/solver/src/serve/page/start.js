@@ -1,6 +1,6 @@
 // The start page: a card for each table.
 
-import { picture } from "./picture.js";
+import { pictured } from "./pieces.js";
 import { el, thousands } from "./dom.js";
 import { limits, verdict } from "./values.js";
 
@@ -59,7 +59,7 @@ export function start({ tables, unavailable }) {
     return el(
       "li",
       { class: "game-card" },
-      el("div", { class: "thumb" }, table.board?.cells.length ? picture(table, table.board, `first position of ${table.title}`) : null),
+      el("div", { class: "thumb" }, table.picture ? pictured(table.picture) : null),
       el(
         "div",
         { class: "about" },
