@@ -578,7 +578,8 @@ class Report:
     def to_pandas(self, by: str | None = None) -> pandas.DataFrame:
         """Returns a `pandas.DataFrame` with the metrics of each policy, one per row. With ``by`` (``layer``,
         ``moves``, ``distance``, ``value``) a row is a policy and a group, with figures of all and of decisive
-        positions. With ``positions`` a row is a policy and a position, as in ``solver report --parquet``;
+        positions, by layer (without layers by distance) also of predicted values. With ``square`` a row is a policy and
+        a square: how often the policy moves there in all positions, and what it loses by that. With ``positions`` a row is a policy and a position, as in ``solver report --parquet``;
         `evaluate` keeps these if it has ``positions=``."""
         needs("pandas", "to_pandas")
         import pandas
@@ -590,17 +591,23 @@ class Report:
             if rows is None:
                 raise ValueError("answers position by position were not kept: give evaluate(..., positions=\"all\")")
             return pandas.DataFrame(json.loads(rows))
+        if by == "square":
+            return pandas.DataFrame([
+                {"policy": policy["policy"]} | square for policy in self.json["policies"] for square in policy["squares"]
+            ])
         field = {"layer": "layers", "moves": "by_moves", "distance": "by_distance", "value": "by_value"}
         if by not in field:
-            raise ValueError(f"invalid by {by!r}: expected {', '.join(field)} or positions")
+            raise ValueError(f"invalid by {by!r}: expected {', '.join(field)}, square or positions")
         rows = []
         for policy in self.json["policies"]:
+            values = {group[by]: group["values"] for group in policy["values_by_phase"] if by in group}
             for group in policy[field[by]]:
                 key = next(value for name, value in group.items() if name != "figures")
                 row = {"policy": policy["policy"], by: key}
                 for kind, prefix in (("decisive_result", ""), ("all", "all_")):
                     figures = group["figures"][kind]
                     row |= {f"{prefix}{name}": number for name, number in figures.items() if name != "outcomes"}
+                row |= {name: number for name, number in values.get(key, {}).items() if name.startswith("value_")}
                 rows.append(row)
         return pandas.DataFrame(rows)
 

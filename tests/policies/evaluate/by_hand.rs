@@ -5,7 +5,9 @@ use yomikiri::error::Error;
 
 use yomikiri::progress::Silent;
 use yomikiri::rules::{Outcome, Rules, Score};
-use yomikiri_measure::judge::{Case, Figure, Figures, Key, Piece, Player, Source, Truth, measure};
+use yomikiri_measure::judge::{
+    Case, Figure, Figures, Key, Likeliest, Piece, Player, Source, Truth, measure,
+};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 use crate::common::solved::board_4x4;
@@ -99,10 +101,15 @@ fn figures_are_those_worked_out_by_hand() {
     (first.correlation, first.correlated) = (0.8, 1);
     // The best move has 1/2 and is ranked second.
     (first.nll, first.top) = (2f64.ln(), [0.0, 1.0, 1.0]);
+    first.large_losses = 0.5;
+    // The best move is the likeliest, too.
+    let kept = Likeliest { result_kept: 1.0, score_kept: 1.0, ..Likeliest::default() };
+    first.likeliest = kept;
     first.entropy = 0.5 * 2f64.ln() + 0.25 * 4f64.ln() + 2.0 * 0.125 * 8f64.ln();
     let mut second = Figures { positions: 1, scored: 1, ..Figures::default() };
     (second.result_kept, second.score_kept) = (1.0, 1.0);
     (second.entropy, second.top) = (0.5 * 4f64.ln() + 0.5 * 2f64.ln(), [1.0; 3]);
+    second.likeliest = kept;
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
 
     assert_eq!(policy.details.layers[0].key, Key::Layer(4));

@@ -1,6 +1,8 @@
 //! Details of a policy's answers beyond the means: by group of positions, by square, distributions of losses,
 //! and accuracy of its values.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -32,6 +34,9 @@ pub struct Details {
     pub values: Option<ValueFigures>,
     /// Accuracy of the final scores it expects; `None` if it returns none, or the game has none.
     pub final_scores: Option<FinalScoreFigures>,
+    /// Accuracy of the policy's values by layer, or by the plies to the end where the table records no layers; empty if
+    /// it returns none.
+    pub values_by_phase: Vec<ValuesOfGroup>,
     /// Losses by square; empty if policies are asked about one image of a position only, and in games whose
     /// moves are not squares.
     pub squares: Vec<Square>,
@@ -69,6 +74,17 @@ pub struct Group {
     pub key: Key,
     /// Figures on its positions.
     pub figures: FiguresBySet,
+}
+
+/// Accuracy of one policy's values on the positions that share a key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ValuesOfGroup {
+    /// Key of the group.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Accuracy on its positions.
+    pub values: ValueFigures,
 }
 
 /// Key of a group of positions; in JSON a field of that name.
@@ -152,6 +168,8 @@ pub(super) struct DetailSums {
     losses: Losses,
     losses_decisive: Losses,
     values: Option<ValueFigures>,
+    /// By layer, or else by distance.
+    values_by_phase: BTreeMap<Key, ValueFigures>,
     final_scores: Option<FinalScoreFigures>,
     pub squares: SquareTable,
 }
@@ -179,6 +197,10 @@ impl DetailSums {
         }
         if let Some(value) = value {
             self.values.get_or_insert_default().add_position(case.own.outcome, value, case.weight);
+            if let Some(phase) = sets.keys[0].or(sets.keys[2]) {
+                let figures = self.values_by_phase.entry(phase).or_default();
+                figures.add_position(case.own.outcome, value, case.weight);
+            }
         }
         if let (Some(expected), Some(exact)) = (final_score, case.own.score) {
             let figures = self.final_scores.get_or_insert_default();
@@ -220,6 +242,9 @@ impl DetailSums {
         if let Some(values) = &other.values {
             self.values.get_or_insert_default().add(values);
         }
+        for (phase, values) in &other.values_by_phase {
+            self.values_by_phase.entry(*phase).or_default().add(values);
+        }
         if let Some(final_scores) = &other.final_scores {
             self.final_scores.get_or_insert_default().add(final_scores);
         }
@@ -244,6 +269,11 @@ impl DetailSums {
             losses_decisive: has_scores.then(|| self.losses_decisive.clone()),
             values: self.values,
             final_scores: self.final_scores,
+            values_by_phase: self
+                .values_by_phase
+                .iter()
+                .map(|(&key, &values)| ValuesOfGroup { key, values })
+                .collect(),
             squares: self.squares.of_board(game),
         }
     }
@@ -301,6 +331,18 @@ impl Losses {
         found.filter(|_| total > 0.0)
     }
 
+    /// Returns the share of positions that lose at least `n`: element `n`; empty without positions.
+    pub fn at_least(&self) -> Vec<f64> {
+        let total: f64 = self.expected.iter().sum();
+        let mut left = total;
+        let shares = self.expected.iter().map(|expected| {
+            let share = left / total;
+            left = (left - expected).max(0.0);
+            share
+        });
+        if total > 0.0 { shares.collect() } else { Vec::new() }
+    }
+
     /// Returns the greatest loss of positive probability.
     pub fn worst(&self) -> Option<usize> {
         self.expected.iter().rposition(|&expected| expected > 0.0)
@@ -319,6 +361,8 @@ struct Percentiles {
     worst: Option<usize>,
     /// Element n: expected number of positions with a loss of n.
     expected_positions: Vec<f64>,
+    /// Element n: share of the positions with a loss of n or more.
+    at_least: Vec<f64>,
 }
 
 impl From<Losses> for Percentiles {
@@ -327,6 +371,7 @@ impl From<Losses> for Percentiles {
             percentile_95: of.percentile(0.95),
             percentile_99: of.percentile(0.99),
             worst: of.worst(),
+            at_least: of.at_least(),
             expected_positions: of.expected,
         }
     }

@@ -129,7 +129,10 @@ impl<'a> Play<'a> {
         })
     }
 
-    fn by_position(&self, fill: impl Fn(std::ops::Range<usize>, &mut [f64])) -> Vec<f64> {
+    pub(super) fn by_position(
+        &self,
+        fill: impl Fn(std::ops::Range<usize>, &mut [f64]),
+    ) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.unfolded.edges()];
         for at in 0..self.unfolded.positions() {
             let edges = self.unfolded.edges_of(at);

@@ -19,8 +19,22 @@ pub struct Figure {
     pub unit: Unit,
     /// Games that have it.
     pub scope: Scope,
+    /// Largest number that a position can have, if the figure is a mean over positions: with it a sample has a
+    /// confidence interval.
+    pub most: Most,
     /// Its computation.
     pub source: FigureSource,
+}
+
+/// Largest number of a figure in one position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Most {
+    /// None, or it is no mean over positions.
+    Unknown,
+    /// A number.
+    Of(f64),
+    /// Twice the largest score.
+    Scores,
 }
 
 /// Placeholder for the unit of the score, in the plural.
@@ -31,6 +45,8 @@ pub const UNITS: &str = "UNITS";
 pub enum Unit {
     /// Number of positions.
     Count,
+    /// Expected number of positions, the less the better.
+    Expected,
     /// Share, 0 to 1; more of it is better if `true`.
     Share(bool),
     /// Nonnegative amount, the less the better.
@@ -66,7 +82,7 @@ pub enum FigureSource {
     /// From the final scores that it expects.
     FinalScores(fn(&FinalScoreFigures) -> Option<f64>),
     /// From games from the start.
-    Games(fn(&PolicyGames) -> f64),
+    Games(fn(&PolicyGames) -> Option<f64>),
     /// From positions in which not all moves are proven.
     Forced(fn(&ForcedFigures) -> Option<f64>),
 }
@@ -94,6 +110,14 @@ impl Figure {
         }
     }
 
+    /// Returns the figure of some predicted values; `None` for another figure.
+    pub fn of_values(&self, values: &ValueFigures) -> Option<f64> {
+        match self.source {
+            FigureSource::Values(of) => of(values),
+            _ => None,
+        }
+    }
+
     /// Returns whether it is a figure of the moves in a set of positions.
     pub fn is_of_moves(&self) -> bool {
         matches!(self.source, FigureSource::Moves(_))
@@ -103,7 +127,7 @@ impl Figure {
     pub fn is_more_better(&self) -> Option<bool> {
         match self.unit {
             Unit::Share(is_better) => Some(is_better),
-            Unit::Amount | Unit::Coarse => Some(false),
+            Unit::Amount | Unit::Coarse | Unit::Expected => Some(false),
             Unit::Signed => Some(true),
             Unit::Count | Unit::Plain | Unit::Nats => None,
         }
@@ -138,7 +162,11 @@ impl Figure {
     }
 
     const fn new(name: &'static str, unit: Unit, source: FigureSource) -> Figure {
-        Figure { name, heading: [""; 2], meaning: "", unit, scope: Scope::Always, source }
+        let most = match unit {
+            Unit::Share(_) => Most::Of(1.0),
+            _ => Most::Unknown,
+        };
+        Figure { name, heading: [""; 2], meaning: "", unit, scope: Scope::Always, most, source }
     }
 
     const fn headed(self, heading: [&'static str; 2], meaning: &'static str) -> Figure {
@@ -148,11 +176,15 @@ impl Figure {
     const fn only(self, scope: Scope) -> Figure {
         Figure { scope, ..self }
     }
+
+    const fn up_to(self, most: Most) -> Figure {
+        Figure { most, ..self }
+    }
 }
 
 use FigureSource::{FinalScores, Forced, Games, Moves, Values};
 use Scope::{WithScores, WithoutScores};
-use Unit::{Amount, Coarse, Count, Nats, Plain, Share, Signed};
+use Unit::{Amount, Coarse, Count, Expected as ExpectedNumber, Nats, Plain, Share, Signed};
 
 /// All figures, in the order in which they are written.
 pub const FIGURES: &[Figure] = &[
@@ -172,10 +204,12 @@ pub const FIGURES: &[Figure] = &[
         )
         .only(WithoutScores),
     Figure::new("result_lost", Amount, Moves(|of| of.mean(of.result_lost)))
-        .headed(["result", "lost"], "mean outcome lost by a move: a win is 1, a draw 0, a loss -1"),
+        .headed(["result", "lost"], "mean outcome lost by a move: a win is 1, a draw 0, a loss -1")
+        .up_to(Most::Of(2.0)),
     Figure::new("score_lost", Amount, Moves(Figures::score_lost))
         .headed([UNITS, "lost"], "mean final score lost by a move, in UNITS")
-        .only(WithScores),
+        .only(WithScores)
+        .up_to(Most::Scores),
     Figure::new("rank_correlation", Plain, Moves(Figures::rank_correlation)).headed(
         ["rank", "corr."],
         "rank correlation of its scores with the exact values: 1 the same order, 0 unrelated",
@@ -186,6 +220,28 @@ pub const FIGURES: &[Figure] = &[
         .headed(["win→", "loss"], "in how many it turns a win into a loss"),
     Figure::new("draw_to_loss", Share(false), Moves(Figures::draw_to_loss))
         .headed(["draw→", "loss"], "in how many it turns a draw into a loss"),
+    Figure::new("blunders", ExpectedNumber, Moves(|of| Some(of.blunders())))
+        .headed(["", "blunders"], "expected number of positions in which the move loses some of the result"),
+    Figure::new("blunder_rate", Share(false), Moves(|of| of.mean(of.blunders())))
+        .headed(["blunder", "rate"], "in how many of the positions it does: 1 less result_kept"),
+    Figure::new("large_losses", ExpectedNumber, Moves(Figures::large_losses))
+        .headed(["4 UNITS", "lost"], "expected number of positions in which it loses 4 UNITS or more")
+        .only(WithScores),
+    Figure::new("large_loss_rate", Share(false), Moves(Figures::large_loss_rate))
+        .headed(["4 UNITS:", "rate"], "in how many of the positions it does")
+        .only(WithScores),
+    Figure::new("argmax_result_kept", Share(true), Moves(|of| of.mean(of.likeliest.result_kept)))
+        .headed(["argmax:", "kept"], "how often the likeliest move alone keeps the result; equal ones share"),
+    Figure::new("argmax_score_kept", Share(true), Moves(|of| of.mean_scored(of.likeliest.score_kept)))
+        .headed(["argmax:", "score"], "how often it keeps the final score")
+        .only(WithScores),
+    Figure::new("argmax_result_lost", Amount, Moves(|of| of.mean(of.likeliest.result_lost)))
+        .headed(["argmax:", "lost"], "mean outcome lost by it")
+        .up_to(Most::Of(2.0)),
+    Figure::new("argmax_score_lost", Amount, Moves(|of| of.mean_scored(of.likeliest.score_lost)))
+        .headed(["argmax:", "UNITS"], "mean final score lost by it, in UNITS")
+        .only(WithScores)
+        .up_to(Most::Scores),
     Figure::new("nll", Amount, Moves(|of| of.mean(of.nll))).headed(
         ["", "nll"],
         "mean of -ln of the probability of all best moves (by score, else by result)",
@@ -209,7 +265,8 @@ pub const FIGURES: &[Figure] = &[
     Figure::new("correlation_positions", Count, Moves(|of| Some(of.correlated as f64)))
         .headed(["corr.", "in"], "number of positions with a rank correlation"),
     Figure::new("value_error", Amount, Values(|of| of.mean(of.error)))
-        .headed(["mean", "error"], "mean distance of the expected outcome from the exact one"),
+        .headed(["mean", "error"], "mean distance of the expected outcome from the exact one")
+        .up_to(Most::Of(2.0)),
     Figure::new("value_rmse", Amount, Values(|of| of.mean(of.squared).map(f64::sqrt)))
         .headed(["", "rmse"], "root mean square distance of the expected outcome from the exact one"),
     Figure::new("value_sign", Share(true), Values(ValueFigures::sign)).headed(
@@ -217,7 +274,8 @@ pub const FIGURES: &[Figure] = &[
         "share of the positions that are not drawn in which the expected outcome has the right sign",
     ),
     Figure::new("value_brier", Amount, Values(|of| of.mean(of.squared / 4.0)))
-        .headed(["Brier", "score"], "mean square of the expected chance less the actual one"),
+        .headed(["Brier", "score"], "mean square of the expected chance less the actual one")
+        .up_to(Most::Of(1.0)),
     Figure::new("value_calibration", Amount, Values(ValueFigures::calibration)).headed(
         ["calibration", "error"],
         "mean distance of expected and actual chance over ten classes",
@@ -231,29 +289,59 @@ pub const FIGURES: &[Figure] = &[
     Figure::new("final_score_rmse", Amount, FinalScores(|of| of.mean(of.squared).map(f64::sqrt)))
         .headed(["", "rmse"], "root mean square distance of the expected final score from the exact one")
         .only(WithScores),
-    Figure::new("random_first_points", Share(true), Games(|of| points(&of.against_random.first)))
+    Figure::new("own_play_result_kept", Share(true), Games(|of| of.weighted[0].result_kept))
+        .headed(["own", "games"], "result_kept, each position counted as often as its own games meet it"),
+    Figure::new("own_play_score_kept", Share(true), Games(|of| of.weighted[0].score_kept))
+        .headed(["score kept,", "own games"], "score_kept, weighted so")
+        .only(WithScores),
+    Figure::new("own_play_result_lost", Amount, Games(|of| of.weighted[0].result_lost))
+        .headed(["result lost,", "own games"], "result_lost, weighted so"),
+    Figure::new("own_play_score_lost", Amount, Games(|of| of.weighted[0].score_lost))
+        .headed(["UNITS lost,", "own games"], "score_lost, weighted so")
+        .only(WithScores),
+    Figure::new("random_play_result_kept", Share(true), Games(|of| of.weighted[1].result_kept))
+        .headed(["random", "games"], "result_kept, each position counted as often as games of random moves meet it"),
+    Figure::new("random_play_score_kept", Share(true), Games(|of| of.weighted[1].score_kept))
+        .headed(["score kept,", "random games"], "score_kept, weighted so")
+        .only(WithScores),
+    Figure::new("random_play_result_lost", Amount, Games(|of| of.weighted[1].result_lost))
+        .headed(["result lost,", "random games"], "result_lost, weighted so"),
+    Figure::new("random_play_score_lost", Amount, Games(|of| of.weighted[1].score_lost))
+        .headed(["UNITS lost,", "random games"], "score_lost, weighted so")
+        .only(WithScores),
+    Figure::new("best_play_result_kept", Share(true), Games(|of| of.weighted[2].result_kept))
+        .headed(["best", "games"], "result_kept, each position counted as often as games of best moves, each equally often meet it"),
+    Figure::new("best_play_score_kept", Share(true), Games(|of| of.weighted[2].score_kept))
+        .headed(["score kept,", "best games"], "score_kept, weighted so")
+        .only(WithScores),
+    Figure::new("best_play_result_lost", Amount, Games(|of| of.weighted[2].result_lost))
+        .headed(["result lost,", "best games"], "result_lost, weighted so"),
+    Figure::new("best_play_score_lost", Amount, Games(|of| of.weighted[2].score_lost))
+        .headed(["UNITS lost,", "best games"], "score_lost, weighted so")
+        .only(WithScores),
+    Figure::new("random_first_points", Share(true), Games(|of| Some(points(&of.against_random.first))))
         .headed(["random,", "as first"], "points against random moves, a draw counting half"),
-    Figure::new("random_first_score", Signed, Games(|of| of.against_random.first.score))
+    Figure::new("random_first_score", Signed, Games(|of| Some(of.against_random.first.score)))
         .headed(["random,", FIRST], "score against random moves"),
-    Figure::new("random_second_points", Share(true), Games(|of| points(&of.against_random.second)))
+    Figure::new("random_second_points", Share(true), Games(|of| Some(points(&of.against_random.second))))
         .headed(["random,", "as second"], "points against random moves, a draw counting half"),
-    Figure::new("random_second_score", Signed, Games(|of| of.against_random.second.score))
+    Figure::new("random_second_score", Signed, Games(|of| Some(of.against_random.second.score)))
         .headed(["random,", SECOND], "score against random moves"),
-    Figure::new("perfect_first_points", Share(true), Games(|of| points(&of.against_perfect.first)))
+    Figure::new("perfect_first_points", Share(true), Games(|of| Some(points(&of.against_perfect.first))))
         .headed(["perfect,", "as first"], "points against perfect moves, a draw counting half"),
-    Figure::new("perfect_first_score", Signed, Games(|of| of.against_perfect.first.score))
+    Figure::new("perfect_first_score", Signed, Games(|of| Some(of.against_perfect.first.score)))
         .headed(["perfect,", FIRST], "score against perfect moves"),
     Figure::new(
         "perfect_second_points",
         Share(true),
-        Games(|of| points(&of.against_perfect.second)),
+        Games(|of| Some(points(&of.against_perfect.second))),
     )
     .headed(["perfect,", "as second"], "points against perfect moves, a draw counting half"),
-    Figure::new("perfect_second_score", Signed, Games(|of| of.against_perfect.second.score))
+    Figure::new("perfect_second_score", Signed, Games(|of| Some(of.against_perfect.second.score)))
         .headed(["perfect,", SECOND], "score against perfect moves"),
-    Figure::new("exploited_result", Amount, Games(PolicyGames::exploited))
+    Figure::new("exploited_result", Amount, Games(|of| Some(of.exploited())))
         .headed(["exploit.", "result"], "mean result lost to a best response, 0 to 1"),
-    Figure::new("exploited_score", Coarse, Games(PolicyGames::exploited_score))
+    Figure::new("exploited_score", Coarse, Games(|of| Some(of.exploited_score())))
         .headed(["exploit.", UNITS], "mean score lost to a best response, in UNITS")
         .only(WithScores),
     Figure::new("forced_won", Count, Forced(|of| Some(of.won as f64))).headed(

@@ -48,11 +48,59 @@ pub struct Figures {
     /// Probability that a best move is among the first one, two or three by the policy's scores, with ties in
     /// random order.
     pub top: [f64; 3],
+    /// Probability of moves that lose [`Figures::LARGE`] of the score or more.
+    pub large_losses: f64,
+    /// Figures of the likeliest move alone, which several of equal probability share.
+    pub likeliest: Likeliest,
+}
+
+/// Figures of the likeliest move, as those of all moves in [`Figures`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Likeliest {
+    /// Probability that it keeps the best outcome.
+    pub result_kept: f64,
+    /// Probability that it keeps the best score.
+    pub score_kept: f64,
+    /// Outcome lost by it.
+    pub result_lost: f64,
+    /// Score lost by it.
+    pub score_lost: f64,
+}
+
+impl Likeliest {
+    fn add(&mut self, other: &Likeliest, weight: f64) {
+        self.result_kept += weight * other.result_kept;
+        self.score_kept += weight * other.score_kept;
+        self.result_lost += weight * other.result_lost;
+        self.score_lost += weight * other.score_lost;
+    }
+
+    /// Returns the figures of one position.
+    fn of(best: &Truth, truths: &[Truth], probabilities: &[f64]) -> Likeliest {
+        let most = probabilities.iter().copied().fold(0.0, f64::max);
+        let (mut count, mut kept, mut lost) = (0, [0; 2], [0.0; 2]);
+        for (truth, _) in truths.iter().zip(probabilities).filter(|(_, p)| **p == most) {
+            count += 1;
+            kept[0] += i32::from(truth.outcome == best.outcome);
+            kept[1] += i32::from(truth.score == best.score);
+            lost[0] += result_lost_by(best, truth);
+            lost[1] += f64::from(score_lost_by(best, truth));
+        }
+        let each = f64::from(count);
+        Likeliest {
+            result_kept: f64::from(kept[0]) / each,
+            score_kept: f64::from(kept[1]) / each,
+            result_lost: lost[0] / each,
+            score_lost: lost[1] / each,
+        }
+    }
 }
 
 impl Figures {
     /// Lower bound of probabilities in logarithms.
     pub const NO_CHANCE: f64 = 1e-12;
+    /// Loss of score from which on a loss is large.
+    pub const LARGE: i32 = 4;
 
     /// Adds the figures of another, disjoint set.
     pub fn add(&mut self, other: &Figures) {
@@ -70,6 +118,8 @@ impl Figures {
         self.no_chance += other.no_chance;
         self.entropy += other.entropy;
         self.top.iter_mut().zip(&other.top).for_each(|(sum, other)| *sum += other);
+        self.large_losses += other.large_losses;
+        self.likeliest.add(&other.likeliest, 1.0);
         for (sums, others) in self.outcomes.iter_mut().zip(&other.outcomes) {
             sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
         }
@@ -120,6 +170,27 @@ impl Figures {
         self.left(Outcome::Draw, Outcome::Loss)
     }
 
+    /// Returns the expected number of positions in which some of the result is lost.
+    pub fn blunders(&self) -> f64 {
+        let [_, of_draw, of_win] = self.outcomes;
+        of_draw[0] + of_win[0] + of_win[1]
+    }
+
+    /// Returns the share of positions in which [`Figures::LARGE`] of the score or more is lost.
+    pub fn large_loss_rate(&self) -> Option<f64> {
+        mean(self.large_losses, self.scored)
+    }
+
+    /// Returns the expected number of positions in which [`Figures::LARGE`] of the score or more is lost.
+    pub fn large_losses(&self) -> Option<f64> {
+        (self.scored > 0).then_some(self.large_losses)
+    }
+
+    /// Returns the mean of a sum over positions with scores.
+    pub(super) fn mean_scored(&self, sum: f64) -> Option<f64> {
+        mean(sum, self.scored)
+    }
+
     fn left(&self, best: Outcome, left: Outcome) -> Option<f64> {
         self.mean(self.outcomes[best.index()][left.index()])
     }
@@ -152,13 +223,16 @@ impl Figures {
         let (count, weight) = (u64::from(weight), f64::from(weight));
         let (mut outcome, mut score, mut distance) = (Share::new(), Share::new(), Share::new());
         let (mut left, mut result_lost, mut score_lost, mut entropy) = ([0.0; 3], 0.0, 0.0, 0.0);
+        let mut large_losses = 0.0;
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
             left[truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
             score.add(truth.score == best.score, p);
             distance.add(truth.rank == best.rank, p);
             result_lost += p * result_lost_by(best, truth);
-            score_lost += p * f64::from(score_lost_by(best, truth));
+            let lost = score_lost_by(best, truth);
+            score_lost += p * f64::from(lost);
+            large_losses += if lost >= Figures::LARGE { p } else { 0.0 };
             entropy -= if p < 1.0 { p * p.ln() } else { 0.0 };
         }
         self.positions += count;
@@ -176,6 +250,8 @@ impl Figures {
         self.result_lost += result_lost * weight;
         self.score_lost += score_lost * weight;
         self.entropy += entropy * weight;
+        self.large_losses += large_losses * weight;
+        self.likeliest.add(&Likeliest::of(best, truths, probabilities), weight);
         let q = |at: usize| truths[at].q() as f64;
         // In games without scores, distances distinguish moves too.
         let may_correlate = case.differs_in_score || !has_scores;

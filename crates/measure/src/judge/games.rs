@@ -48,8 +48,59 @@ pub struct PolicyGames {
     pub exploitability: BothSides<Exploitability>,
     /// Mistakes in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
+    /// Figures of the positions whose moves differ in result, weighted by how often its own games, random ones and those of
+    /// best moves meet them.
+    pub weighted: Vec<WeightedByPlay>,
     /// Costliest mistakes in games.
     pub costliest: Vec<Mistake>,
+}
+
+/// Figures of the positions whose moves differ in result, weighted by the expected number of visits in a game of at most
+/// [`Play::PLIES`] plies from the start; figures are `None` if no such position is met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WeightedByPlay {
+    /// Moves of both sides in the games: the policy's (`itself`), `random` ones, or all `best` ones equally often.
+    pub play: &'static str,
+    /// Expected number of these positions in a game.
+    pub positions_met: f64,
+    /// Probability of moves that keep the best outcome.
+    pub result_kept: Option<f64>,
+    /// Probability of moves that keep the best score.
+    pub score_kept: Option<f64>,
+    /// Outcome lost by a move.
+    pub result_lost: Option<f64>,
+    /// Score lost by a move.
+    pub score_lost: Option<f64>,
+}
+
+impl WeightedByPlay {
+    /// Weighs the probabilities and losses of [`Baselines::lost`] by `times` the visits of games between players called
+    /// `play`.
+    fn of(
+        (play, visits, times): (&'static str, &[f64], f64),
+        is_decisive: &[bool],
+        lost: &[[f64; 4]],
+    ) -> WeightedByPlay {
+        let (mut met, mut sums) = (0.0, [0.0; 4]);
+        for ((&visits, lost), _) in visits.iter().zip(lost).zip(is_decisive).filter(|(_, is)| **is)
+        {
+            met += visits;
+            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += visits * lost);
+        }
+        let [result_kept, score_kept, result_lost, score_lost] =
+            sums.map(|sum| (met > 0.0).then(|| sum / met));
+        let kept = |lost: Option<f64>| lost.map(|lost| 1.0 - lost);
+        let [result_kept, score_kept] = [kept(result_kept), kept(score_kept)];
+        WeightedByPlay {
+            play,
+            positions_met: times * met,
+            result_kept,
+            score_kept,
+            result_lost,
+            score_lost,
+        }
+    }
 }
 
 impl PolicyGames {
@@ -203,8 +254,15 @@ fn policy_games(
     let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
     let against = parallel::map(OPPONENTS.len(), &against);
     let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
+    let [random, best] = &baselines.visits;
+    // In its own games it plays both sides, of which `met` is the mean.
+    let weighted = [("itself", met[0], 2.0), ("random", random, 1.0), ("best", best, 1.0)];
+    let weighted = weighted.map(|(play, visits, times)| {
+        WeightedByPlay::of((play, visits, times), &baselines.is_decisive, &lost)
+    });
     let found = PolicyGames {
         policy: policy.name.to_string(),
+        weighted: weighted.to_vec(),
         against_random: against[1].results,
         against_perfect: against[2].results,
         exploitability: exploitability(play, own),
@@ -309,6 +367,10 @@ pub struct Baselines {
     /// Loss of outcome and of score by the move along each edge; in a game without scores both are of the
     /// outcome.
     given: Vec<[u8; 2]>,
+    /// `true` for a position whose moves differ in outcome.
+    is_decisive: Vec<bool>,
+    /// Expected visits of each position in a game of random moves, and in one of best moves, each equally likely.
+    visits: [Vec<f64>; 2],
 }
 
 impl Baselines {
@@ -324,7 +386,18 @@ impl Baselines {
             positions.flat_map(given_at).collect::<Vec<_>>()
         });
         let given = given.concat();
-        Baselines { moves, given }
+        let loses = |edge: usize| given[edge][0] > 0;
+        let is_decisive =
+            (0..positions).map(|at| play.unfolded().edges_of(at).any(loses)).collect();
+        let best = play.by_position(|edges, out| {
+            let losses: Vec<u8> = given[edges].iter().map(|given| given[1]).collect();
+            let count = losses.iter().filter(|lost| **lost == 0).count();
+            let share = |lost: &u8| if *lost == 0 { 1.0 / count as f64 } else { 0.0 };
+            out.iter_mut().zip(&losses).for_each(|(out, lost)| *out = share(lost));
+        });
+        let start = play.start();
+        let visits = [&moves[0], &best].map(|moves| play.walk(moves, moves, &start).visits);
+        Baselines { moves, given, is_decisive, visits }
     }
 
     /// Returns the index of the baseline that a policy equals, if any.

@@ -2,11 +2,12 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use serde::Serialize;
+use serde::ser::{Serialize, Serializer};
 
-use super::figures::EQUAL;
-use super::mistakes::MoveLoss;
+use super::figure_list::{FIGURES, Figure, FigureSource, Most};
+use super::figures::{EQUAL, Figures};
 use super::positions::Piece;
+use super::values::ValueFigures;
 use crate::policy::Answers;
 use yomikiri::rules::{Divider, Score, Split};
 
@@ -15,7 +16,7 @@ use yomikiri::rules::{Divider, Score, Split};
 /// The method is that of Clopper and Pearson ("The use of confidence or fiducial limits", 1934) where every draw is at an
 /// end of the range, else bets against every mean (Waudby-Smith and Ramdas, "Estimating means of bounded random
 /// variables by betting", 2024, hedged, with predictable plug-in bets). Both hold for any distribution within the range.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Lower end.
@@ -24,30 +25,36 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// Confidence intervals of a policy's figures over positions whose moves differ in outcome, by the names of `--metrics`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Intervals {
-    /// Probability of moves that keep the outcome.
-    pub result_kept: Interval,
-    /// Probability of moves that keep the score; `None` in games without scores.
-    pub score_kept: Option<Interval>,
-    /// Loss of outcome.
-    pub result_lost: Interval,
-    /// Loss of score; `None` in games without scores.
-    pub score_lost: Option<Interval>,
-}
+/// Confidence intervals of a policy's figures over the positions of a sample, by the names of `--metrics`: of moves where
+/// these differ in outcome, of predicted values everywhere. Figures that are no means over positions have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intervals(Vec<(&'static str, Interval)>);
 
 impl Intervals {
     /// Returns the interval of the figure of a name; `None` if it has none.
     pub fn of(&self, figure: &str) -> Option<Interval> {
-        match figure {
-            "result_kept" => Some(self.result_kept),
-            "score_kept" => self.score_kept,
-            "result_lost" => Some(self.result_lost),
-            "score_lost" => self.score_lost,
-            _ => None,
-        }
+        self.0.iter().find(|(name, _)| *name == figure).map(|(_, interval)| *interval)
+    }
+}
+
+impl Serialize for Intervals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, interval)| (name, interval)))
+    }
+}
+
+#[cfg(feature = "schemas")]
+impl schemars::JsonSchema for Intervals {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Intervals".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Confidence intervals of figures of a sample, by name.",
+            "type": "object",
+            "additionalProperties": generator.subschema_for::<Interval>(),
+        })
     }
 }
 
@@ -98,67 +105,100 @@ impl Interval {
     }
 }
 
+/// Figures of moves and of values that have intervals, with their largest number in games of that largest score.
+fn with_intervals(most: Option<Score>) -> impl Iterator<Item = (&'static Figure, f64)> {
+    FIGURES.iter().filter_map(move |figure| {
+        let is_drawn = matches!(figure.source, FigureSource::Moves(_) | FigureSource::Values(_));
+        let most = match figure.most {
+            Most::Unknown => None,
+            Most::Of(most) => Some(most),
+            Most::Scores => most.map(|most| 2.0 * f64::from(most.0)),
+        };
+        is_drawn.then_some(figure).zip(most)
+    })
+}
+
 /// A policy's figures in a drawn position.
-#[derive(Clone, Copy, Debug)]
 struct Draw {
-    /// Probability of moves that keep the outcome, and the score.
-    kept: [f64; 2],
-    lost: MoveLoss,
+    /// Numbers of [`with_intervals`], in that order, not a number where the position is not counted; empty if it is in
+    /// none.
+    numbers: Box<[f64]>,
     /// Part of the policy's training split.
     split: Option<Split>,
+    /// Number of times that the position was drawn.
+    times: u32,
 }
 
 impl Draw {
     fn is_in(&self, part: Option<Split>) -> bool {
         part.is_none() || self.split == part
     }
+
+    /// Returns a number if the position is counted for it.
+    fn number(&self, at: usize) -> Option<f64> {
+        self.numbers.get(at).copied().filter(|number| !number.is_nan())
+    }
 }
 
-/// A policy's figures in the positions of a sample whose moves differ in outcome, each as often as it was drawn.
+/// Repeats numbers as often as their positions were drawn.
+fn repeated(numbers: impl Iterator<Item = (f64, u32)>) -> Vec<f64> {
+    numbers.flat_map(|(number, times)| (0..times).map(move |_| number)).collect()
+}
+
+/// A policy's figures in the positions of a sample, each as often as it was drawn.
 pub(super) struct Draws {
     divider: Option<Divider>,
+    figures: Vec<(&'static Figure, f64)>,
     draws: Vec<Draw>,
 }
 
 impl Draws {
-    /// Returns no draws of a policy; the divider is that of its training.
-    pub(super) fn new(divider: Option<Divider>) -> Draws {
-        Draws { divider, draws: Vec::new() }
+    /// Returns no draws of a policy in a game of that largest score; the divider is that of its training.
+    pub(super) fn new(divider: Option<Divider>, most: Option<Score>) -> Draws {
+        Draws { divider, figures: with_intervals(most).collect(), draws: Vec::new() }
     }
 
     /// Adds the answers in a piece.
     pub(super) fn add(&mut self, piece: &Piece, answers: &Answers) {
-        for (at, case) in piece.cases.iter().enumerate().filter(|(_, case)| case.differs_in_outcome)
-        {
+        for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
-            let moves = piece.truths[range.clone()].iter().zip(&answers.probabilities[range]);
-            let mut kept = [0.0; 2];
-            for (truth, p) in moves.clone() {
-                kept[0] += if truth.outcome == case.own.outcome { *p } else { 0.0 };
-                kept[1] += if truth.score == case.own.score { *p } else { 0.0 };
-            }
-            let lost = MoveLoss::of(&case.own, false, moves.map(|(truth, p)| (*truth, *p)));
+            let answer = answers.at(at, range.clone());
+            let moves = case.differs_in_outcome.then(|| {
+                Figures::of_position(
+                    case,
+                    &piece.truths[range],
+                    answer.probabilities,
+                    answer.scores,
+                )
+            });
+            let values = answer.value.map(|value| {
+                let mut values = ValueFigures::default();
+                values.add_position(case.own.outcome, value, 1);
+                values
+            });
+            let number = |(figure, _): &(&Figure, f64)| match figure.source {
+                FigureSource::Moves(of) => moves.as_ref().and_then(of),
+                FigureSource::Values(of) => values.as_ref().and_then(of),
+                _ => None,
+            };
+            let numbers = self.figures.iter().map(|figure| number(figure).unwrap_or(f64::NAN));
+            let is_counted = moves.is_some() || values.is_some();
+            let numbers = if is_counted { numbers.collect() } else { Box::default() };
             let state = &piece.batch.positions()[at].state;
             let split = self.divider.as_ref().and_then(|divider| divider.of(state));
-            let draw = Draw { kept, lost, split };
-            self.draws.extend((0..case.weight).map(|_| draw));
+            self.draws.push(Draw { numbers, split, times: case.weight });
         }
     }
 
-    /// Returns the intervals over a part of the training split, or over all draws; `most` is the largest score of the
-    /// game.
-    pub(super) fn intervals(&self, part: Option<Split>, most: Option<Score>) -> Option<Intervals> {
-        let draws: Vec<&Draw> = self.draws.iter().filter(|draw| draw.is_in(part)).collect();
-        let of = |figure: &dyn Fn(&Draw) -> f64, most: f64| {
-            let draws: Vec<f64> = draws.iter().map(|draw| figure(draw)).collect();
-            Interval::of(&draws, [0.0, most])
+    /// Returns the intervals over a part of the training split, or over all draws.
+    pub(super) fn intervals(&self, part: Option<Split>) -> Option<Intervals> {
+        let of = |(at, (figure, most)): (usize, &(&'static Figure, f64))| {
+            let draws = self.draws.iter().filter(|draw| draw.is_in(part));
+            let draws = repeated(draws.filter_map(|draw| Some((draw.number(at)?, draw.times))));
+            Some((figure.name, Interval::of(&draws, [0.0, *most])?))
         };
-        Some(Intervals {
-            result_kept: of(&|draw| draw.kept[0], 1.0)?,
-            score_kept: most.and_then(|_| of(&|draw| draw.kept[1], 1.0)),
-            result_lost: of(&|draw| draw.lost.outcome, 2.0)?,
-            score_lost: most.and_then(|most| of(&|draw| draw.lost.score, 2.0 * f64::from(most.0))),
-        })
+        let all: Vec<_> = self.figures.iter().enumerate().filter_map(of).collect();
+        (!all.is_empty()).then_some(Intervals(all))
     }
 
     /// Returns the interval of the result kept less that of another policy, in the draws that belong to the parts of
@@ -170,8 +210,10 @@ impl Draws {
     ) -> Option<Interval> {
         let both = self.draws.iter().zip(&other.draws);
         let both = both.filter(|(own, other)| own.is_in(part) && other.is_in(other_part));
-        let draws: Vec<f64> = both.map(|(own, other)| own.kept[0] - other.kept[0]).collect();
-        Interval::of(&draws, [-1.0, 1.0])
+        let kept = self.figures.iter().position(|(figure, _)| figure.name == "result_kept")?;
+        let draws = both
+            .filter_map(|(own, other)| Some((own.number(kept)? - other.number(kept)?, own.times)));
+        Interval::of(&repeated(draws), [-1.0, 1.0])
     }
 }
 
@@ -239,8 +281,14 @@ mod tests {
     /// share of these among all positions.
     struct Population {
         policy: &'static str,
-        figures: Vec<[f64; 2]>,
+        figures: [Vec<f64>; 2],
         decisive: f64,
+    }
+
+    /// Returns the numbers of a figure.
+    fn numbers(draws: &Draws, name: &str) -> Vec<f64> {
+        let at = draws.figures.iter().position(|(figure, _)| figure.name == name).unwrap();
+        repeated(draws.draws.iter().filter_map(|draw| Some((draw.number(at)?, draw.times))))
     }
 
     fn populations(policies: &[&'static str]) -> Vec<Population> {
@@ -249,7 +297,8 @@ mod tests {
         let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
         let players = policies.iter().map(|name| build(&name.parse().unwrap(), &*game).unwrap());
         let players: Vec<_> = players.collect();
-        let mut draws: Vec<Draws> = policies.iter().map(|_| Draws::new(None)).collect();
+        let mut draws: Vec<Draws> =
+            policies.iter().map(|_| Draws::new(None, game.max_score())).collect();
         let mut all = 0;
         let mut add = |piece: &Piece, answers: &[Answers]| {
             let is_late = |at: usize| (10..=14).contains(&piece.cases[at].layer.unwrap());
@@ -267,8 +316,8 @@ mod tests {
         measure(&positions, &players, Some(&mut add), &Silent).unwrap();
         let population = |(policy, draws): (&&'static str, Draws)| Population {
             policy,
-            decisive: draws.draws.len() as f64 / f64::from(all),
-            figures: draws.draws.iter().map(|draw| [draw.kept[0], draw.lost.score]).collect(),
+            decisive: numbers(&draws, "result_kept").len() as f64 / f64::from(all),
+            figures: ["result_kept", "score_lost"].map(|name| numbers(&draws, name)),
         };
         policies.iter().zip(draws).map(population).collect()
     }
@@ -291,14 +340,14 @@ mod tests {
         for size in [20, 100, 1000] {
             print!("| `{policy}` | {size:>4} |");
             for (of, range) in [(0, [0.0, 1.0]), (1, [0.0, 32.0])] {
-                let mean = figures.iter().map(|one| one[of]).sum::<f64>() / figures.len() as f64;
+                let figures = &figures[of];
+                let mean = figures.iter().sum::<f64>() / figures.len() as f64;
                 let (mut samples, mut covered, mut earlier, mut width) = (0.0, 0.0, 0.0, 0.0);
                 for seed in 0..seeds {
                     let mut random = SplitMix64::seed_from_u64(seed);
                     let is_decisive = |number: u64| (number as f64) < decisive * 2f64.powi(64);
                     let count = (0..size).filter(|_| is_decisive(random.next_u64())).count();
-                    let mut draw =
-                        |_| figures[(random.next_u64() % figures.len() as u64) as usize][of];
+                    let mut draw = |_| figures[(random.next_u64() % figures.len() as u64) as usize];
                     let draws: Vec<f64> = (0..count).map(&mut draw).collect();
                     let Some(interval) = Interval::of(&draws, range) else { continue };
                     samples += 1.0;

@@ -46,6 +46,16 @@ pub struct Judgement {
     pub result_lost: f64,
     /// Expected loss of score.
     pub score_lost: Option<f64>,
+    /// Probability of moves that lose 4 points of the score or more.
+    pub large_losses: Option<f64>,
+    /// Probability that the likeliest move keeps the outcome; equal ones share.
+    pub argmax_result_kept: f64,
+    /// Probability that it keeps the score.
+    pub argmax_score_kept: Option<f64>,
+    /// Outcome lost by it.
+    pub argmax_result_lost: f64,
+    /// Score lost by it.
+    pub argmax_score_lost: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
     /// Negative log-likelihood (nats) of all best moves, of 1e-12 at least.
@@ -113,6 +123,11 @@ pub fn judgements<'a>(
             score_kept: has_scores.then_some(figures.score_kept),
             result_lost: figures.result_lost,
             score_lost: has_scores.then_some(figures.score_lost),
+            large_losses: has_scores.then_some(figures.large_losses),
+            argmax_result_kept: figures.likeliest.result_kept,
+            argmax_score_kept: has_scores.then_some(figures.likeliest.score_kept),
+            argmax_result_lost: figures.likeliest.result_lost,
+            argmax_score_lost: has_scores.then_some(figures.likeliest.score_lost),
             rank_correlation: figures.rank_correlation(),
             nll: figures.nll,
             entropy: figures.entropy,

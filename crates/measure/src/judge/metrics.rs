@@ -52,7 +52,7 @@ impl Metrics {
                 FigureSource::Values(_) | FigureSource::FinalScores(_) => {
                     figure.of_predictions(details).flatten()
                 }
-                FigureSource::Games(of) => games.map(of),
+                FigureSource::Games(of) => games.and_then(of),
                 FigureSource::Forced(of) => policy.forced.as_ref().and_then(of),
             };
             numbers.push((figure.name.to_string(), number));

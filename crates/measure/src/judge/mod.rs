@@ -69,14 +69,16 @@ pub use comparison::{
     Agreement, Comparison, Difference, GroupComparison, Lost, MistakeChanges, Paired, PairedSets,
     Pairs,
 };
-pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
+pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures, ValuesOfGroup};
 pub use exact_play::{Aim, Expected, Play, Response, Walk};
-pub use figure_list::{FIGURES, FIRST, Figure, FigureSource, SECOND, SETS, Scope, UNITS, Unit};
-pub use figures::{Figures, FiguresBySet, FiguresBySplit};
+pub use figure_list::{
+    FIGURES, FIRST, Figure, FigureSource, Most, SECOND, SETS, Scope, UNITS, Unit,
+};
+pub use figures::{Figures, FiguresBySet, FiguresBySplit, Likeliest};
 pub use forced::ForcedFigures;
 pub use games::{
     Baselines, BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played,
-    PolicyGames, exploitability, games,
+    PolicyGames, WeightedByPlay, exploitability, games,
 };
 pub use intervals::{Interval, Intervals};
 pub use judgement::{Judgement, judgements};

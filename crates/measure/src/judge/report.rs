@@ -117,10 +117,9 @@ impl AccuracyReport {
     }
 
     /// Adds the intervals of a sample, and which policies are tied with the one ranked above them.
-    pub(super) fn weigh(&mut self, sample: Option<&[Draws]>, game: &dyn Rules) {
+    pub(super) fn weigh(&mut self, sample: Option<&[Draws]>) {
         let part = |policy: &PolicyAccuracy| policy.splits.as_ref()?.held_out();
         let parts: Vec<Option<Split>> = self.policies.iter().map(part).collect();
-        let most = game.max_score();
         for pair in self.ranking().windows(2) {
             let [above, at] = [pair[0], pair[1]];
             let [better, worse] = [above, at].map(|at| AccuracyReport::merits(&self.policies[at]));
@@ -134,7 +133,7 @@ impl AccuracyReport {
         for ((policy, part), draws) in
             self.policies.iter_mut().zip(parts).zip(sample.into_iter().flatten())
         {
-            policy.intervals = draws.intervals(part, most);
+            policy.intervals = draws.intervals(part);
         }
     }
 

@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
         let mut costliest: Vec<Costliest> =
             players.iter().map(|_| Costliest::new(game, costliest)).collect();
         let is_sample = positions.is_sample();
-        let draws = |player: &Player| Draws::new(player.divider(game));
+        let draws = |player: &Player| Draws::new(player.divider(game), game.max_score());
         let mut samples: Vec<Draws> = players.iter().map(draws).collect();
         let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement || is_sample;
         let mut agreement = Agreement::default();
@@ -131,7 +131,7 @@ impl<'a> Request<'a> {
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();
         }
-        report.weigh(is_sample.then_some(&samples[..]), game);
+        report.weigh(is_sample.then_some(&samples[..]));
         if let Some((TablePositions { table, .. }, unfolded)) = unfolded {
             // Games follow edges into positions that a damaged table would leave without answers.
             table.table().check_read()?;
@@ -251,7 +251,7 @@ pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
 /// Estimates the memory of all games of a report, in bytes.
 pub fn games_bytes(manifest: &Manifest, policies: usize) -> f64 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    bytes(manifest, policies, 40 + 200 * policies.clamp(1, processors))
+    bytes(manifest, policies, 60 + 200 * policies.clamp(1, processors))
 }
 
 /// Adds up the unfolded table, the answers of policies and baselines, and `each` bytes a position.

@@ -28,7 +28,7 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     let mut text = header(report) + &legend(report);
     figures(report, &roles).iter().for_each(|table| text += &table.to_text("policy"));
     text += "\n";
-    text += &(meanings(report, &kept) + &meanings(report, &ranked));
+    text += &meanings(report, &[kept, ranked].concat());
     let squares = squares(report, &roles);
     if !squares.is_empty() {
         let what = if table.has_scores() { &report.words.units[..] } else { "result" };

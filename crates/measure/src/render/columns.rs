@@ -7,7 +7,18 @@ use crate::judge::{
 };
 
 /// Figures of a policy's probabilities and its ranking of moves, which have a table of their own.
-const RANKED: [&str; 6] = ["nll", "no_chance", "entropy", "top_1", "top_2", "top_3"];
+const RANKED: [&str; 10] = [
+    "nll",
+    "no_chance",
+    "entropy",
+    "top_1",
+    "top_2",
+    "top_3",
+    "argmax_result_kept",
+    "argmax_score_kept",
+    "argmax_result_lost",
+    "argmax_score_lost",
+];
 
 pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_string(), show)
@@ -23,6 +34,7 @@ pub(super) fn cell(figure: &Figure, number: Option<f64>) -> String {
         number,
         match figure.unit {
             Unit::Count => |count| thousands(count as u64),
+            Unit::Expected => |number| thousands(number.round() as u64),
             Unit::Share(_) => percent,
             Unit::Amount | Unit::Nats => amount,
             Unit::Coarse => |number| format!("{number:.2}"),
@@ -52,13 +64,18 @@ pub(super) fn of_moves(table: &TableFacts, is_ranking: bool) -> Vec<&'static Fig
     FIGURES.iter().filter(is_shown).collect()
 }
 
+/// Returns the figures that games between policies weigh.
+pub(super) fn weighted(table: &TableFacts) -> Vec<&'static Figure> {
+    let is_shown = |figure: &&Figure| figure.name.contains("_play_") && applies(figure, table);
+    FIGURES.iter().filter(is_shown).collect()
+}
+
 /// Returns the heading of a figure, with the unit of the score and the names of the sides.
 pub(super) fn heading(figure: &Figure, words: &Words) -> [String; 2] {
     figure.heading.map(|line| match line {
-        UNITS => words.units.clone(),
         FIRST => format!("as {}", words.sides[0]),
         SECOND => format!("as {}", words.sides[1]),
-        line => line.to_string(),
+        line => line.replace(UNITS, &words.units),
     })
 }
 
@@ -90,15 +107,17 @@ pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
 
 /// Returns the meanings of some figures, one line each.
 pub(super) fn meanings(report: &AccuracyReport, figures: &[&Figure]) -> String {
-    let line = |figure: &&Figure| {
+    let name = |figure: &&Figure| {
         let [upper, lower] = heading(figure, &report.words);
-        let name = match upper.ends_with('→') {
-            true => format!("{upper}{lower}"),
-            false => format!("{upper} {lower}"),
-        };
-        format!("{:<13}{}\n", name.trim_start(), meaning(figure, &report.words))
+        let between = if upper.is_empty() || upper.ends_with('→') { "" } else { " " };
+        format!("{upper}{between}{lower}")
     };
-    figures.iter().map(line).collect()
+    let names: Vec<String> = figures.iter().map(name).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let line = |(name, figure): (&String, &&Figure)| {
+        format!("{name:<width$}  {}\n", meaning(figure, &report.words))
+    };
+    names.iter().zip(figures).map(line).collect()
 }
 
 /// Returns the titles and figures of the tables of what policies predict, if one but `perfect` does.
@@ -122,6 +141,7 @@ pub fn figures_markdown() -> String {
     let row = |figure: &Figure| {
         let (unit, better) = match figure.unit {
             Unit::Count => ("positions", ""),
+            Unit::Expected => ("positions", "less"),
             Unit::Share(true) => ("share", "more"),
             Unit::Share(false) => ("share", "less"),
             Unit::Amount | Unit::Coarse => ("amount", "less"),

@@ -129,6 +129,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         across => by_words(report, by).1,
         small,
         by_group => Value::from_serialize(by_group(report, &roles, by)),
+        by_moves => Value::from_serialize(by_group(report, &roles, By::Moves)),
         plots => Value::from_serialize(plots.into_iter().flatten().collect::<Vec<_>>()),
         bounded => Value::from_serialize(forced(report, &roles)),
         takers => Value::from_serialize(takers(report, &roles)),
@@ -168,10 +169,10 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
     };
     let of_hundred = |share: f64| percent(share).trim_end_matches('%').to_string();
     let random = roles.random.filter(|&random| random != at);
-    let interval = report.policies[at].intervals.map(|intervals| {
-        let kept = intervals.result_kept;
-        format!("{} to {}", percent(kept.lower), percent(kept.upper))
-    });
+    let intervals = report.policies[at].intervals.as_ref();
+    let interval = intervals
+        .and_then(|intervals| intervals.of("result_kept"))
+        .map(|kept| format!("{} to {}", percent(kept.lower), percent(kept.upper)));
     context! {
         at,
         name => roles.short[at],

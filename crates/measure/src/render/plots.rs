@@ -25,15 +25,8 @@ const SMALL: (f64, f64) = (220.0, 132.0);
 /// Plots the share of positions by minimum loss of score.
 pub(super) fn losses(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
     let beyond = |losses: &Losses| -> Vec<(f64, f64)> {
-        let total: f64 = losses.expected.iter().sum();
-        let mut left = total;
-        let mut point = |(lost, expected): (usize, &f64)| {
-            let at_least = (lost as f64, left / total);
-            left -= expected;
-            at_least
-        };
-        let points = losses.expected.iter().enumerate().map(&mut point);
-        points.filter(|point| point.0 >= 1.0).collect()
+        let shares = losses.at_least().into_iter().enumerate().skip(1);
+        shares.map(|(lost, share)| (lost as f64, share)).collect()
     };
     let series = series(report, roles, |_, policy| {
         policy.held_out_details().losses_decisive.as_ref().map_or(vec![], beyond)

@@ -15,14 +15,15 @@ pub(super) struct SummaryColumn {
 
 /// Figures of the table, of decisive positions (held-out ones if there are any) and of games; `learned_` is of those that
 /// the policy has learned from.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "result_kept",
     "learned_result_kept",
+    "own_play_result_kept",
     "score_kept",
     "score_lost",
     "plies_kept",
     "result_lost",
-    "win_to_loss",
+    "blunders",
     "perfect_first_score",
     "perfect_second_score",
     "exploited_result",
@@ -30,9 +31,11 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Figures of a leaderboard.
-const LEADERBOARD: [&str; 9] = [
+const LEADERBOARD: [&str; 11] = [
     "result_kept",
     "learned_result_kept",
+    "own_play_result_kept",
+    "blunders",
     "all_result_kept",
     "all_score_kept",
     "all_score_lost",
@@ -83,7 +86,7 @@ impl SummaryColumn {
     }
 
     fn interval(&self, policy: &PolicyAccuracy) -> String {
-        let interval = policy.intervals.and_then(|intervals| intervals.of(&self.metric));
+        let interval = policy.intervals.as_ref().and_then(|intervals| intervals.of(&self.metric));
         let number = |number| cell(self.figure, Some(number));
         interval.map_or(String::new(), |of| format!("{} to {}", number(of.lower), number(of.upper)))
     }
@@ -91,15 +94,15 @@ impl SummaryColumn {
 
 /// Returns the columns of the ranking for which the report has figures.
 pub(super) fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
-    COLUMNS.iter().filter_map(|metric| column(report, metric)).collect()
+    COLUMNS.iter().filter_map(|metric| column(report, metric, false)).collect()
 }
 
 /// Returns the columns of a leaderboard for which the report has figures.
 pub(super) fn leaderboard_columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
-    LEADERBOARD.iter().filter_map(|metric| column(report, metric)).collect()
+    LEADERBOARD.iter().filter_map(|metric| column(report, metric, true)).collect()
 }
 
-fn column(report: &AccuracyReport, metric: &str) -> Option<SummaryColumn> {
+fn column(report: &AccuracyReport, metric: &str, is_leaderboard: bool) -> Option<SummaryColumn> {
     let figure = Figure::of_metric(metric)?;
     let mut column = SummaryColumn {
         heading: heading(figure, &report.words),
@@ -113,6 +116,10 @@ fn column(report: &AccuracyReport, metric: &str) -> Option<SummaryColumn> {
         column.heading = [format!("all: {upper}"), lower.clone()];
     }
     let is_shown = match figure.source {
+        // Exploitability too, but for leaderboards, which have both.
+        FigureSource::Games(_) if metric == "exploited_result" && !is_leaderboard => {
+            report.games.is_some() && !report.table.has_scores()
+        }
         FigureSource::Games(_) => report.games.is_some(),
         _ if column.is_learned() => report.policies.iter().any(PolicyAccuracy::has_learned),
         // The loss is that of the score, if there is one.

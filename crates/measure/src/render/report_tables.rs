@@ -1,16 +1,18 @@
 //! Tables of a report, which the full text and the page show.
 
+use std::collections::BTreeSet;
+
 use minijinja::{Value, context};
 use serde::{Serialize, Serializer};
 
 use super::chart::{FEW, escaped};
-use super::columns::{cell, cells, headings, of_moves, or_none, predictions};
+use super::columns::{cell, cells, headings, of_moves, or_none, predictions, weighted};
 use super::grid::{Grid, WIDTH};
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
 use crate::judge::{
-    AccuracyReport, BothSides, By, Expected, Figure, Figures, FiguresBySet, Group, Losses, Square,
-    TableFacts,
+    AccuracyReport, BothSides, By, Expected, Figure, Figures, FiguresBySet, Group, Key, Losses,
+    Square, TableFacts,
 };
 use yomikiri::rules::Split;
 
@@ -351,7 +353,22 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
             Some(lost.chain(mistakes).map(CellView::from).collect())
         }),
     };
+    let weighted = weighted(&report.table);
+    let number = |at: usize, figure: &Figure| report.metrics[at].number(figure.name).flatten();
+    let weighted = TableView {
+        title: "Weighted by play".into(),
+        is_sorted: false,
+        note: format!(
+            "Where the move decides the result, each position counted as often as games{} meet it: games of the policy against itself, of random moves, and of best moves, each of these equally often. Positions that a policy has learned from are among them.",
+            games.most_plies.map_or(String::new(), |plies| format!(" of at most {plies} plies"))
+        ),
+        head: heads(report, &weighted),
+        rows: rows(roles, |at| {
+            Some(weighted.iter().map(|figure| cell(figure, number(at, figure)).into()).collect())
+        }),
+    };
     vec![
+        weighted,
         exploited,
         against("random", &|at| games.policies[at].against_random),
         against("perfect", &|at| games.policies[at].against_perfect),
@@ -464,6 +481,7 @@ pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
         }),
         ..TableView::default()
     });
+    let by_phase = value_errors(report, roles);
     let units = &report.words.units[..];
     let limits = ["95 % lose\nat most", "99 % lose\nat most", "worst"];
     let of_set = |set: &'static str| limits.map(|limit| format!("{set}{limit}"));
@@ -483,9 +501,34 @@ pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
         }),
         ..TableView::default()
     };
-    let others = predicted.chain([worst]).filter(|table| !table.rows.is_empty());
+    let others = predicted.chain([by_phase, worst]).filter(|table| !table.rows.is_empty());
     all.extend(others.map(|table| TableView { is_sorted: true, ..table }));
     all
+}
+
+/// Returns the mean error of predicted values by phase, of policies but `perfect`.
+fn value_errors(report: &AccuracyReport, roles: &Roles) -> TableView {
+    let of = |at: usize| &report.policies[at].held_out_details().values_by_phase[..];
+    let predicts = |&at: &usize| report.policies[at].policy != "perfect" && !of(at).is_empty();
+    let phases = roles.order.iter().copied().filter(predicts).flat_map(of).map(|group| group.key);
+    let phases: BTreeSet<Key> = phases.collect();
+    let figure = Figure::named("value_error");
+    let by = match phases.first() {
+        Some(Key::Layer(_)) => By::Layer,
+        _ => By::Distance,
+    };
+    TableView {
+        title: format!("Mean error of predicted values by {}", by_words(report, by).1),
+        head: phases.iter().map(|phase| phase.number().to_string()).collect(),
+        rows: rows(roles, |at| {
+            let error = |phase: &Key| {
+                let group = of(at).iter().find(|group| group.key == *phase);
+                cell(figure, group.and_then(|group| figure.of_values(&group.values))).into()
+            };
+            predicts(&at).then(|| phases.iter().map(error).collect())
+        }),
+        ..TableView::default()
+    }
 }
 
 /// Returns the time that each policy takes for an answer.

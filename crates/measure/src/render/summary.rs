@@ -2,7 +2,7 @@
 
 use super::accuracy_text::header;
 use super::changes_text::changes_text;
-use super::columns::share;
+use super::columns::{meaning, share};
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
@@ -11,7 +11,7 @@ use super::ranking::{columns, ranking, ties};
 use super::report_tables::by_words;
 use super::report_tables::forced;
 use super::roles::Roles;
-use crate::judge::{AccuracyReport, By, Key, PolicyAccuracy};
+use crate::judge::{AccuracyReport, By, Figure, Key, PolicyAccuracy};
 use yomikiri::rules::Split;
 
 /// Lays out a report at a glance: the table, every policy in a line, best first, the result
@@ -78,16 +78,16 @@ fn meanings(report: &AccuracyReport) -> String {
             ("lost", "mean outcome lost by a move: a win is 1, a draw 0, a loss -1".to_string()),
         ],
     };
-    lines.push((
-        "win→loss",
-        "in how many of these positions it turns a win into a loss".to_string(),
-    ));
+    lines.push(("blunders", meaning(Figure::named("blunders"), &report.words)));
     if report.games.is_some() {
+        let own = "kept, each position counted as often as games against itself meet it";
+        lines.insert(1, ("own games", own.to_string()));
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
-        let most =
-            report.words.most.map_or(String::new(), |most| format!(", and {units}, 0 to {most}"));
-        let taken = format!("exploitability: mean result lost to a best response, 0 to 1{most}");
-        lines.push(("exploit.", taken));
+        let taken = match report.words.most.filter(|_| report.table.has_scores()) {
+            Some(most) => format!("{units} lost to a best response, 0 to {most}"),
+            None => "result lost to a best response, 0 to 1".to_string(),
+        };
+        lines.push(("exploit.", format!("exploitability: mean {taken}")));
         let games = report.games.as_ref();
         let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
         lines.extend(endless.map(|(plies, endless)| {
