@@ -312,7 +312,7 @@ fn network(data: &[u8]) {
             return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &*game)?, &*game);
         }
         let one = Some(1);
-        let reading = ReadingSpec { plies: one, ..ReadingSpec::default() };
+        let reading = ReadingSpec { depth: one, ..ReadingSpec::default() };
         let spec = NetworkSpec { reading, width: one, mate: one, ..spec };
         let load = yomikiri_learn::minishogi::player::load;
         ask(&load(name, &spec, &read, &*game)?, &*game)

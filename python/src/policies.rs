@@ -11,8 +11,8 @@ use yomikiri::rules::encode::Encoding;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
-    Answers, Batch, BatchCheck, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source,
-    TrainedOn,
+    Answers, Batch, BatchCheck, Front, OutputRows, Outside, Policy, PolicySpec, ReadingSpec,
+    Source, TrainedOn,
 };
 
 use crate::errors::{policy_error, value_error};
@@ -63,6 +63,8 @@ pub(crate) struct Asking {
     /// `true` if it also receives the legal moves.
     with_legal: bool,
     reading: ReadingSpec,
+    /// Plies of search in front of it.
+    front: Option<u32>,
 }
 
 pub(crate) fn hold(game: &dyn Rules, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
@@ -79,6 +81,14 @@ pub(crate) fn hold_one(game: &dyn Rules, given: Given<'_>) -> PyResult<HeldPolic
         Given::Named(text) => Ok(HeldPolicy::Named(spec(text)?)),
         Given::Renamed(name, text) => Ok(HeldPolicy::Renamed(name, spec(text)?)),
         Given::Asked(name, callable, layout, planes, with_legal, options) => {
+            let (front, options): (Vec<_>, Vec<_>) =
+                options.into_iter().partition(|(key, _)| key == "plies");
+            let front = match front.first() {
+                None => None,
+                Some((_, plies)) => {
+                    Some(Front::plies(plies).map_err(|error| value_error(error.line()))?)
+                }
+            };
             let reading = ReadingSpec::of(&options).map_err(value_error)?;
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => InputForm::Positions,
@@ -90,7 +100,7 @@ pub(crate) fn hold_one(game: &dyn Rules, given: Given<'_>) -> PyResult<HeldPolic
                 )?),
             };
             let callable = Arc::new(callable.unbind());
-            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, reading }))
+            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, reading, front }))
         }
     }
 }
@@ -127,7 +137,10 @@ pub(crate) fn named(
 
 /// Returns `true` for a policy that may think long about a position.
 pub(crate) fn is_search(spec: &PolicySpec) -> bool {
-    matches!(spec, PolicySpec::Reads(..) | PolicySpec::Plays(..) | PolicySpec::Mate(_))
+    matches!(
+        spec,
+        PolicySpec::Reads(..) | PolicySpec::Plays(..) | PolicySpec::Mate(_) | PolicySpec::Front(..)
+    )
 }
 
 /// A search that ends between two positions if the work is cancelled.
@@ -167,9 +180,13 @@ impl Policy for Interruptible {
 
 impl Asking {
     pub(crate) fn player(self, asks: Asks) -> Player {
-        let (name, reading) = (self.name.clone(), self.reading.clone());
+        let (name, reading, front) = (self.name.clone(), self.reading.clone(), self.front);
         let policy = Outside::new(Callable { asking: self, asks }, name, &reading, (true, None));
-        Player::Policy(Box::new(BatchCheck::callable(policy)))
+        let player = Player::Policy(Box::new(BatchCheck::callable(policy)));
+        match front {
+            Some(plies) => player.with_front(plies),
+            None => player,
+        }
     }
 }
 

@@ -285,3 +285,43 @@ def test_curves_are_those_of_a_plain_recomputation(report, positions):
     for lost, share in enumerate(one["losses"]["at_least"]):
         more = [sum(p for p, score in zip(of.p, of.scores) if of.best - score >= lost) for of in positions.values()]
         close(share, mean(more), lost)
+
+
+@functools.cache
+def forced(state, plies):
+    """Returns 1 or -1 if the mover wins or loses by force within some plies, else 0."""
+    if not moves(state):
+        return sign(value(state)[0])
+    if plies == 0:
+        return 0
+    after = [-forced(after, plies - 1) for after in moves(state).values()]
+    return 1 if 1 in after else -1 if set(after) == {-1} else 0
+
+
+def in_front(state, p, plies):
+    """Returns the probabilities with a search in front: of wins the soonest, else no loss if there is another move."""
+    after = list(moves(state).values())
+    proven = [[-forced(state, left) for state in after] for left in range(plies)]
+    soonest = next((results for results in proven if 1 in results), None)
+    stays = [result == 1 for result in soonest] if soonest else [result != -1 for result in proven[-1]]
+    if not any(stays):
+        return p
+    kept = [share if stay else 0.0 for share, stay in zip(p, stays)]
+    return [share / sum(kept) for share in kept] if sum(kept) else [stay / sum(stays) for stay in stays]
+
+
+def test_search_in_front_is_that_of_a_plain_recomputation(table, positions):
+    searching = ym.policy(policy, "mine", layout="notations", plies=3)
+    report = ym.evaluate(table, searching, ym.policy("greedy", plies=2), progress=False)
+    assert report.policies == ["mine?plies=3", "greedy?plies=2"]
+    every = []
+    for state, one in positions.items():
+        other = Position(state)
+        other.p = in_front(state, one.p, 3)
+        every.append(other)
+    for some, prefix in ((every, "all_"), ([one for one in every if one.is_decisive], "")):
+        for name, number in of_moves(some).items():
+            close(report["mine?plies=3"][f"{prefix}{name}"], number, name)
+    assert report["mine?plies=3"]["result_kept"] > 0.6
+    with pytest.raises(ValueError, match="plies=K"):
+        ym.evaluate(table, ym.policy(policy, layout="notations", plies=0))

@@ -50,7 +50,7 @@ fn a_network_is_trained_and_measured() {
         policies[0].clone()
     };
     let one = measured("learned:value-minishogi");
-    let deep = measured("learned:value-minishogi?plies=3,width=3,mate=3000");
+    let deep = measured("learned:value-minishogi?depth=3,width=3,mate=3000");
     // All judged positions of this table are lost whatever is played, so all moves keep the outcome.
     for policy in [&one, &deep] {
         assert!(policy["total"]["all"]["positions"].as_u64().unwrap() > 0);
@@ -61,7 +61,7 @@ fn a_network_is_trained_and_measured() {
         let name = format!("won by force: kept, {what}");
         card["results"][&name].as_f64().unwrap_or_else(|| panic!("{name}"))
     };
-    assert!(share("plies=6") > share("plies=1") && share("plies=1") > share("random"));
+    assert!(share("depth=6") > share("depth=1") && share("depth=1") > share("random"));
 }
 
 #[test]

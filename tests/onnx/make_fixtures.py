@@ -260,7 +260,7 @@ CASES = [
     ("nchw", "", "nchw", "policy", "logits", "value", "-11"),
     ("nchw", "?value=none", "nchw", "policy", "logits", None, None),
     ("nchw", "?move=best", "nchw", "policy", "best", "value", "-11"),
-    ("nchw", "?plies=1", "nchw", None, None, "value", "-11"),
+    ("nchw", "?depth=1", "nchw", None, None, "value", "-11"),
     ("external", "", "nchw", "policy", "logits", "value", "-11"),
     ("nhwc", "", "nhwc", "a", "probabilities", "b", "-11"),
     ("openspiel", "?layout=openspiel", "openspiel", "policy_logits", "logits", "wdl", "wdl"),

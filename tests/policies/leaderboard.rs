@@ -10,13 +10,22 @@ use serde_json::Value;
 use crate::common::tables::{Tables, copy_dir};
 use yomikiri_measure::render::history as history_of;
 
-/// Returns the rows of the leaderboard by policy: their first numbers, in percent and discs.
+/// Columns of the leaderboard that positions alone decide.
+const COLUMNS: [&str; 5] =
+    ["result kept", "where learned", "all: result kept", "all: score kept", "all: discs lost"];
+
+/// Returns the rows of the leaderboard by policy: their numbers of these columns, in percent and discs.
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
+    let cells = |line: &str| line.split('|').map(|it| it.trim().to_string()).collect::<Vec<_>>();
+    let heads = page.lines().map(cells).find(|cells| cells.get(1).is_some_and(|it| it == "policy"));
+    let heads = heads.unwrap();
+    let place = |name: &&str| heads.iter().position(|head| head == name).unwrap();
+    let places: Vec<usize> = COLUMNS.iter().map(place).collect();
     let row = |line: &str| {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let cells = cells(line);
         let policy = cells.get(1)?.trim_end_matches(" =").strip_prefix('`')?.strip_suffix('`')?;
-        let number = |cell: &&str| cell.trim_matches(['%', '>', '<']).parse().ok();
-        Some((policy.to_string(), cells[2..7].iter().filter_map(number).collect::<Vec<f64>>()))
+        let number = |at: &usize| cells[*at].trim_matches(['%', '>', '<']).parse().ok();
+        Some((policy.to_string(), places.iter().filter_map(number).collect::<Vec<f64>>()))
     };
     page.lines().filter_map(row).collect()
 }
@@ -219,9 +228,9 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     let docs = fs::read_to_string(docs).unwrap();
     for (result, row, digits) in [
         ("held out: right", "| 44 (100,000 games) |", 2),
-        ("won by force: kept, plies=1", "| the network, one ply", 1),
-        ("won by force: kept, plies=6", "| the beam of the source", 1),
-        ("at risk: lost by force, plies=6", "| the beam of the source", 1),
+        ("won by force: kept, depth=1", "| the network, one ply", 1),
+        ("won by force: kept, depth=6", "| the beam of the source", 1),
+        ("at risk: lost by force, depth=6", "| the beam of the source", 1),
     ] {
         let row = docs.lines().find(|line| line.starts_with(row)).unwrap();
         let shown = format!("{:.digits$} %", 100.0 * card["results"][result].as_f64().unwrap());
@@ -271,8 +280,8 @@ const GAMES: [(&str, &str, &str); 9] = [
     ("learned:dqn-othello-8x8", "random", "0"),
     ("learned:q-mlp-othello-8x8", "random", "0"),
     ("learned:q-mlp-othello-8x8", "alphabeta:2", "6"),
-    ("learned:q-mlp-othello-8x8?plies=2", "alphabeta:2", "6"),
-    ("learned:q-mlp-othello-8x8?plies=2", "learned:q-mlp-othello-8x8", "6"),
+    ("learned:q-mlp-othello-8x8?depth=2", "alphabeta:2", "6"),
+    ("learned:q-mlp-othello-8x8?depth=2", "learned:q-mlp-othello-8x8", "6"),
 ];
 
 /// The games and the curve in `docs/results/learned.md` are those of the kept networks. With `YOMIKIRI_WRITE_PAGES` set

@@ -327,7 +327,7 @@ fn unusable_models_are_reported_in_one_line() {
         ("nchw.onnx?pass=no,policy=policy", "expected 16 with pass=no"),
         ("nchw.onnx?policy=p", "missing or unsupported output `p`"),
         ("nchw.onnx?value=policy", "expected 1, or 3 for win, draw and loss"),
-        ("flat.onnx?plies=1", "no output found for the value"),
+        ("flat.onnx?depth=1", "no output found for the value"),
         ("flat.onnx?softmax=no", "invalid probability -"),
         ("flat.onnx?layout=openspiel", "does not match layout=openspiel"),
         ("legal.onnx", "no layout found for the shape of the input"),

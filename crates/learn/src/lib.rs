@@ -72,6 +72,9 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 /// Builds the player of a specification: a network, possibly from the directory beside the tables, or another
 /// policy.
 pub fn player(spec: &PolicySpec, game: &dyn Rules, tables: &Path) -> Result<Player, Error> {
+    if let PolicySpec::Front(policy, plies) = spec {
+        return Ok(player(policy, game, tables)?.with_front(*plies));
+    }
     let PolicySpec::Network(network) = spec else { return build(spec, game) };
     spec.check(game)?;
     let name = spec.to_string();

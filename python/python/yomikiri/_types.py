@@ -63,6 +63,7 @@ class Reading(TypedDict, total=False):
     move: Move
     range: Literal["-11", "01", "clip", "discs"]
     symmetric: bool
+    depth: int
     plies: int
 
 

@@ -54,10 +54,10 @@ pub fn load(
         return Err(Error::from(format!(
             "policy '{name}': symmetric=yes does not apply to minishogi"
         ))
-        .with_hint("use plies, width and mate for minishogi"));
+        .with_hint("use depth, width and mate for minishogi"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
-    let beam = Beam { width: number(spec.width, 4), plies: number(spec.reading.plies, 1) };
+    let beam = Beam { width: number(spec.width, 4), plies: number(spec.reading.depth, 1) };
     Ok(MinishogiPlayer::new(name, values, PlayerSearch { beam, mate: number(spec.mate, 0) }))
 }
 

@@ -157,7 +157,7 @@ impl MinishogiValue {
             }
         };
         add("random", tests.measure(&ByRule(Random))?);
-        for (name, beam) in [("plies=1", Beam { width: 4, plies: 1 }), ("plies=6", Beam::default())]
+        for (name, beam) in [("depth=1", Beam { width: 4, plies: 1 }), ("depth=6", Beam::default())]
         {
             let search = PlayerSearch { beam, mate: 0 };
             let player = MinishogiPlayer::new(name.to_string(), self.values(), search);

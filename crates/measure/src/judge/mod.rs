@@ -103,6 +103,9 @@ use yomikiri::rules::Rules;
 /// Builds a player for a game from its specification, reading its files and starting its program. Errors name
 /// the file or program at fault.
 pub fn build(spec: &PolicySpec, game: &dyn Rules) -> Result<Player, Error> {
+    if let PolicySpec::Front(policy, plies) = spec {
+        return Ok(build(policy, game)?.with_front(*plies));
+    }
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
         None => policy::of_rules(spec, game)?,

@@ -1,7 +1,7 @@
 //! Players: policies and the table's best moves, and their answers in single positions.
 
 use super::positions::{Piece, Truth};
-use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
+use crate::policy::{Answers, Batch, Front, Policy, Trained, TrainedOn, TrainedSpec, share_best};
 use yomikiri::error::Error;
 use yomikiri::oracle::Oracle;
 use yomikiri::rules::{Action, AnyPosition, Divider, Rules};
@@ -48,6 +48,15 @@ impl Player {
     /// Returns a divider that assigns positions to the parts of the training split, if that is known.
     pub fn divider(&self, game: &dyn Rules) -> Option<Divider> {
         self.learned_from().division().map(|division| Divider::new(game, division))
+    }
+
+    /// Puts a search of some plies in front of a player; perfect moves need none.
+    pub fn with_front(self, plies: u32) -> Player {
+        match self {
+            Player::Policy(policy) => Player::Policy(Box::new(Front::new(policy, plies))),
+            Player::Named(name, player) => Player::Named(name, Box::new(player.with_front(plies))),
+            Player::Perfect => Player::Perfect,
+        }
     }
 
     /// Sets the training positions of a player if they are unknown.

@@ -75,6 +75,9 @@ pub(super) fn write_options(
     }
 }
 
+/// Closes a command whose end looks like options.
+pub(super) const CLOSE: &str = " --";
+
 pub(super) const YES_NO: &[(&str, bool)] = &[("yes", true), ("no", false)];
 
 /// Returns the value of a name; the error lists the known names.

@@ -13,6 +13,7 @@
 //!   evaluate leaves by an [`StaticEvaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] use random playouts from a seed, so they are fixed policies too;
 //! * [`Mate`] plays mates by checks and avoids moves that allow them;
+//! * [`Front`] searches some plies before another policy chooses;
 //! * [`Outside`] reads the numbers of a [`Source`]: of `Onnx` (feature `onnx`), a network in an ONNX file, optionally
 //!   with a [`Card`] beside it ([`NetworkSpec`]); of [`Predictions`] in files; of a program, [`Exec`]; or of a function
 //!   in Python. [`ReadingSpec`] declares what the numbers mean, and [`BatchCheck`] detects answers that depend on the batch;
@@ -34,6 +35,7 @@ mod batch_check;
 mod build;
 pub mod card;
 pub mod chance;
+mod front;
 mod grammar;
 mod heuristics;
 mod mate;
@@ -57,6 +59,7 @@ pub use batch_check::BatchCheck;
 pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
+pub use front::Front;
 pub use heuristics::{Greedy, Material, MoveCount, Random, StaticEvaluation};
 pub use mate::Mate;
 pub use mcts::Mcts;

@@ -1,4 +1,4 @@
-//! Text form of networks: `onnx:model.onnx?layout=nhwc,value=none`, or `learned:td-othello-4x4?plies=3` for a
+//! Text form of networks: `onnx:model.onnx?layout=nhwc,value=none`, or `learned:td-othello-4x4?depth=3` for a
 //! stored one.
 
 use std::fmt;
@@ -106,7 +106,7 @@ mod tests {
             "m.onnx",
             "dir/m.onnx?layout=nhwc,planes=mover+opponent+legal,pass=no",
             "m.onnx?policy=p,value=none,softmax=no,move=best,range=01,trained=train:7",
-            "m.onnx?layout=openspiel,range=clip,symmetric=yes,plies=3",
+            "m.onnx?layout=openspiel,range=clip,symmetric=yes,depth=3",
             "why?m.onnx?",
         ];
         for text in texts {
@@ -130,7 +130,7 @@ mod tests {
         assert!(error("m.onnx?pass=maybe").ends_with("expected yes, no"));
         assert!(error("m.onnx?policy=").ends_with("the name of an output, none"));
         assert!(error("m.onnx?range=2").contains("unknown option `range=2`; expected -11, 01"));
-        assert!(error("m.onnx?plies=21").ends_with("whole numbers from 1 to 20"));
+        assert!(error("m.onnx?depth=21").ends_with("whole numbers from 1 to 20"));
         let planes = error("m.onnx?layout=openspiel,planes=mover");
         assert!(planes.contains("layout openspiel defines its planes"), "{planes}");
         let none = NetworkSpec::learned("").unwrap_err().line();

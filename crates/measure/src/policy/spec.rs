@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::grammar::{SpecParts, one_of, refused, write_options};
+use super::front::{Front, is_option, with_option};
+use super::grammar::{CLOSE, SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec, Weights};
 use yomikiri::error::{Error, did_you_mean};
 use yomikiri::rules::Rules;
@@ -32,6 +33,8 @@ pub enum PolicySpec {
     Network(NetworkSpec),
     /// Best moves of a solved table.
     Perfect,
+    /// Another policy with [`Front`](super::Front) of some plies before it.
+    Front(Box<PolicySpec>, u32),
     /// [`Predictions`](super::Predictions) in a directory.
     Predictions(PathBuf, ReadingSpec),
     /// A program, run by [`Exec`](super::Exec).
@@ -109,6 +112,9 @@ impl PolicySpec {
             PolicySpec::Network(model) => {
                 PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
             }
+            PolicySpec::Front(policy, plies) => {
+                PolicySpec::Front(Box::new(policy.within(limit)), plies)
+            }
             other => other,
         }
     }
@@ -141,6 +147,9 @@ impl PolicySpec {
 
     /// Checks that the policy suits a game; only Othello has square weights, for example.
     pub fn check(&self, game: &dyn Rules) -> Result<(), Error> {
+        if let PolicySpec::Front(policy, _) = self {
+            return policy.check(game);
+        }
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -173,6 +182,7 @@ impl PolicySpec {
         match self {
             PolicySpec::WeightsFile(path) => Some(path),
             PolicySpec::Reads(_, _, file) => file.as_deref(),
+            PolicySpec::Front(policy, _) => policy.weights_file(),
             _ => None,
         }
     }
@@ -196,11 +206,17 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Mate(nodes) => write!(f, "mate:{nodes}"),
             PolicySpec::Network(network) => write!(f, "{network}"),
             PolicySpec::Perfect => f.write_str("perfect"),
+            PolicySpec::Front(policy, plies) => {
+                f.write_str(&with_option(&policy.to_string(), &format!("plies={plies}")))
+            }
             PolicySpec::Predictions(dir, reading) => {
                 outside(f, &format!("predictions:{}", dir.display()), reading)
             }
             PolicySpec::Exec { command, reading, .. } => {
-                outside(f, &format!("exec:{command}"), reading)
+                let ends_in_option =
+                    command.rsplit_once('?').is_some_and(|(_, tail)| is_option(tail));
+                let close = if ends_in_option { CLOSE } else { "" };
+                outside(f, &format!("exec:{command}{close}"), reading)
             }
         }
     }
@@ -218,11 +234,14 @@ impl FromStr for PolicySpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<PolicySpec, Error> {
+        if let Some((policy, plies)) = in_front(text)? {
+            return Ok(PolicySpec::Front(Box::new(policy), plies));
+        }
         let parts = SpecParts::of(text);
         // Directories and commands may contain a `?`, so only known names count as options.
         if let ("predictions" | "exec", Some((policy, options))) =
             (parts.name, text.rsplit_once('?'))
-            && ReadingSpec::is_option(options)
+            && is_option(options)
         {
             let policy: PolicySpec = policy.parse()?;
             return parts.outside(policy);
@@ -252,9 +271,10 @@ impl FromStr for PolicySpec {
             ("predictions", Some(dir)) => {
                 PolicySpec::Predictions(PathBuf::from(dir), ReadingSpec::default())
             }
-            ("exec", Some(command)) => match shlex::split(command) {
+            // The end that closes a command with a `?` is not of it.
+            ("exec", Some(command)) => match shlex::split(closed(command)) {
                 Some(words) if !words.is_empty() => PolicySpec::Exec {
-                    command: command.to_string(),
+                    command: closed(command).to_string(),
                     limit: PolicySpec::LIMIT,
                     reading: ReadingSpec::default(),
                 },
@@ -277,6 +297,44 @@ impl FromStr for PolicySpec {
                 return Err(Error::new(format!("unknown policy `{text}`"), hint));
             }
         })
+    }
+}
+
+fn closed(command: &str) -> &str {
+    command.strip_suffix(CLOSE).unwrap_or(command)
+}
+
+/// Takes `plies=K` out of the options behind a policy, if it is there: the policy without it, and the number.
+fn in_front(text: &str) -> Result<Option<(PolicySpec, u32)>, Error> {
+    let Some((before, options)) = text.rsplit_once('?') else { return Ok(None) };
+    if options.ends_with(CLOSE) {
+        return Ok(None);
+    }
+    let is_plies = |option: &&str| option.starts_with("plies=");
+    let (plies, others): (Vec<&str>, Vec<&str>) = options.split([',', '&']).partition(is_plies);
+    // A command may contain a `?`.
+    let is_of_command =
+        SpecParts::of(text).name == "exec" && !others.is_empty() && !is_option(&others.join(","));
+    let [plies] = plies[..] else {
+        return match plies.len() {
+            0 => Ok(None),
+            _ => Err(refused(text, Error::from(": plies is given twice"))),
+        };
+    };
+    if is_of_command {
+        return Ok(None);
+    }
+    let number = Front::plies(plies.trim_start_matches("plies="));
+    let number = number.map_err(|error| refused(text, error.map(|what| format!(": {what}"))))?;
+    let is_bare = others.is_empty();
+    let rest = if is_bare { before.to_string() } else { format!("{before}?{}", others.join(",")) };
+    match rest.parse()? {
+        PolicySpec::Perfect => {
+            let hint = "leave it out: perfect moves need no search";
+            Err(refused(text, Error::new(": nothing to search for", hint)))
+        }
+        PolicySpec::Front(..) => Err(refused(text, Error::from(": plies is given twice"))),
+        policy => Ok(Some((policy, number))),
     }
 }
 
@@ -387,8 +445,14 @@ mod tests {
             "onnx:m?.onnx?pass=no",
             "learned:some/net",
             "learned:net?symmetric=yes",
-            "learned:net?plies=6,width=4,mate=1000",
+            "learned:net?depth=6,width=4,mate=1000",
             "perfect",
+            "greedy?plies=2",
+            "mcts:100:7?plies=3",
+            "onnx:m.onnx?pass=no,plies=2",
+            "exec:python p.py?x=1?plies=2",
+            "exec:p url?plies=2 --",
+            "exec:p url?move=best --?move=best,plies=2",
             "predictions:a:b",
             "predictions:a?b?move=best",
             "predictions:a?b?trained=train",
@@ -411,6 +475,7 @@ mod tests {
             ("montecarlo:5", "montecarlo:5:0"),
             ("predictions:a?range=-11", "predictions:a"),
             ("exec:a?trained=train:0&move=best", "exec:a?move=best,trained=train"),
+            ("onnx:m.onnx?plies=2,pass=no", "onnx:m.onnx?pass=no,plies=2"),
             ("exec:a?move=best?trained=train", "exec:a?move=best,trained=train"),
         ];
         for (text, long) in short {
@@ -453,7 +518,7 @@ mod tests {
             (&["predictions:a?move=first"], "unknown option `move=first`; expected sample, best"),
             (
                 &["exec:a?move=best,seed=1"],
-                "unknown option `seed=1`; expected batch, pass, policy, value, softmax, move, range, trained, symmetric, plies",
+                "unknown option `seed=1`; expected batch, pass, policy, value, softmax, move, range, trained, symmetric, depth",
             ),
             (
                 &["exec:a?trained=", "predictions:a?trained=test", "onnx:m.onnx?trained=train:-1"],

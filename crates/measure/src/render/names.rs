@@ -95,13 +95,13 @@ mod tests {
         let all = [
             "perfect",
             "learned:td-othello-4x4",
-            "learned:td-othello-4x4?plies=2",
+            "learned:td-othello-4x4?depth=2",
             "learned:td-othello-4x5",
             long[0],
             long[1],
         ];
         let names = ShortNames::of("othello-4x4", all.into_iter());
-        let shown = ["perfect", "td", "td?plies=2", "learned:td-othello-4x5"];
+        let shown = ["perfect", "td", "td?depth=2", "learned:td-othello-4x5"];
         assert_eq!(names.short[..4], shown);
         let mut different = names.short.clone();
         different.sort();
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn long_names_keep_what_distinguishes_them() {
         let run =
-            |step: u32| format!("onnx:runs/2026-11-02/residual/ckpt-{step}/model.onnx?plies=2");
+            |step: u32| format!("onnx:runs/2026-11-02/residual/ckpt-{step}/model.onnx?depth=2");
         let all = [run(9), run(12), run(120), "greedy".to_string()];
         let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
         assert_eq!(names.short, ["…ckpt-9…", "…ckpt-12…", "…ckpt-120…", "greedy"]);
         let all = [run(1), run(1)];
         let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
-        assert_eq!(names.short, ["onnx:runs/20…nnx?plies=2", "onnx:runs/…x?plies=2 (2)"]);
+        assert_eq!(names.short, ["onnx:runs/20…nnx?depth=2", "onnx:runs/…x?depth=2 (2)"]);
     }
 }

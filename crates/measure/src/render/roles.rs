@@ -123,8 +123,12 @@ pub(super) fn colour(name: &str) -> &'static str {
 
 /// Returns `true` for a policy that a user brought: a model, a program, predictions, or a name of its own.
 fn is_own(name: &str) -> bool {
+    let spec = match name.parse() {
+        Ok(PolicySpec::Front(policy, _)) => Ok(*policy),
+        other => other,
+    };
     !matches!(
-        name.parse(),
+        spec,
         Ok(PolicySpec::Random
             | PolicySpec::Greedy
             | PolicySpec::Weights

@@ -45,6 +45,9 @@ pub(super) fn players(
 
 /// Checks that a named network exists and is for the game, without reading its weights.
 pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> Result<(), Error> {
+    if let PolicySpec::Front(policy, _) = spec {
+        return check(policy, game, store);
+    }
     spec.check(game)?;
     #[cfg(feature = "onnx")]
     if let PolicySpec::Network(network) = spec

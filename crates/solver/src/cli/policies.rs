@@ -90,7 +90,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
             .policies
             .iter()
             .map(|line| format!("{:width$}  {}\n", line.policy, line.meaning));
-        let text = heading + &lines.collect::<String>();
+        let front = "Behind each but perfect: ?plies=K, which plays wins and avoids losses that K plies prove.";
+        let text = format!("{heading}{}\n{front}\n", lines.collect::<String>());
         match output.learned.is_empty() {
             true => text,
             false => {

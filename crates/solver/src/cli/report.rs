@@ -51,6 +51,13 @@ pub(super) struct Args {
     /// learned from: the training part of an export with that --split-seed.
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
+    /// Measure each policy once more, with K plies of search in front of it (POLICY?plies=K)
+    ///
+    /// Moves that these plies prove to win are played, moves that they prove to lose are left out where another exists,
+    /// and the policy chooses among the rest. The two rows show what search hides of a policy. Not of --label.
+    #[arg(long, value_name = "K", hide_short_help = true,
+        value_parser = RangedU64ValueParser::<u32>::new().range(1..=10))]
+    in_front: Option<u32>,
     /// Show all figures, on all positions too, and all games
     #[arg(long)]
     full: bool,
@@ -186,7 +193,15 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
-    let policies = args.options.policies(&named, &*game, context)?;
+    let mut policies = args.options.policies(&named, &*game, context)?;
+    if let Some(plies) = args.in_front {
+        let labelled = policies.split_off(policies.len() - labels.len());
+        let with_front = |policy: PolicySpec| match policy {
+            PolicySpec::Perfect | PolicySpec::Front(..) => vec![policy],
+            policy => vec![policy.clone(), PolicySpec::Front(Box::new(policy), plies)],
+        };
+        policies = policies.into_iter().flat_map(with_front).chain(labelled).collect();
+    }
     // So are models that cannot be read.
     let mut players = players(&policies, &*game, &context.store)?;
     label_last(&mut players, &labels);

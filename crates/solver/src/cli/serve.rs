@@ -107,6 +107,7 @@ struct Known {
 const PLIES: u32 = 6;
 const PLAYED: u32 = 2_000;
 const SEARCHED: u32 = 20_000;
+const IN_FRONT: u32 = 3;
 
 impl Known {
     fn spec(&self, name: &str, game: &dyn Rules) -> Result<PolicySpec, Error> {
@@ -127,6 +128,11 @@ impl Known {
             }
             PolicySpec::Mate(nodes) => (*nodes > SEARCHED)
                 .then(|| format!("searches more than {SEARCHED} positions for a mate")),
+            PolicySpec::Front(policy, plies) => {
+                self.spec(&policy.to_string(), game)?;
+                (*plies > IN_FRONT)
+                    .then(|| format!("has more than {IN_FRONT} plies of search in front"))
+            }
             PolicySpec::Network(learned) if learned.kept => {
                 let known = learned_for(game, &self.store).into_iter();
                 let mut names = known.filter_map(|spec| match spec {

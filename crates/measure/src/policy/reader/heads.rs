@@ -113,7 +113,7 @@ impl Tried<'_> {
         }
         let mut policy = self.policy()?;
         let value = self.value(policy)?;
-        let plies = self.spec.plies.or_else(|| policy.is_none().then_some(1));
+        let plies = self.spec.depth.or_else(|| policy.is_none().then_some(1));
         if self.tried.is_empty() {
             return Err(Error::new(
                 "neither a policy nor a value",
@@ -121,7 +121,7 @@ impl Tried<'_> {
             ));
         }
         if plies.is_some() && value.is_none() {
-            let expected = match self.spec.plies {
+            let expected = match self.spec.depth {
                 Some(_) => "the value",
                 None => "a policy or a value",
             };
@@ -164,7 +164,7 @@ impl Tried<'_> {
             let is_strict = self.is_strict;
             Ok::<_, Error>(Some(PolicyHead { output, columns, reading, choice, is_strict }))
         };
-        let (mut heads, plies) = (Heads::default(), self.spec.plies);
+        let (mut heads, plies) = (Heads::default(), self.spec.depth);
         match reading {
             card::Reading::Policy => {
                 let clipped = ValueHead::One(ValueRange::Clip);

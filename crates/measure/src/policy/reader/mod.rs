@@ -63,7 +63,7 @@ const FEWEST: usize = 4;
 /// A policy that reads the numbers of a source.
 ///
 /// With a policy output, its numbers for the legal moves choose the move. With only a value output, or with
-/// `plies=`, minimax over the values at the leaves does.
+/// `depth=`, minimax over the values at the leaves does.
 pub struct Outside<S> {
     name: String,
     pub(super) source: S,

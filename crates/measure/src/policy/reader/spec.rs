@@ -31,8 +31,8 @@ pub struct ReadingSpec {
     pub trained: Option<TrainedSpec>,
     /// `symmetric=yes`: averages its answers over all images of a position.
     pub symmetric: bool,
-    /// `plies=`: depth of its search, including the move itself.
-    pub plies: Option<u32>,
+    /// `depth=`: plies of its search, including the move itself.
+    pub depth: Option<u32>,
 }
 
 /// Interpretation of the policy output: logits, which take a softmax, or probabilities.
@@ -94,7 +94,7 @@ const OF_NUMBERS: [&str; 10] = [
     "range",
     "trained",
     "symmetric",
-    "plies",
+    "depth",
 ];
 
 impl ReadingSpec {
@@ -129,7 +129,7 @@ impl ReadingSpec {
             "range" => self.range = one_of(RANGES, value)?,
             "trained" => self.trained = Some(value.parse()?),
             "symmetric" => self.symmetric = one_of(YES_NO, value)?,
-            "plies" => self.plies = Some(number(value, 20)?),
+            "depth" => self.depth = Some(number(value, 20)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -171,14 +171,14 @@ impl ReadingSpec {
             ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
             ("trained", self.trained.map(|trained| trained.to_string())),
             ("symmetric", self.symmetric.then(|| "yes".to_string())),
-            ("plies", self.plies.map(|plies| plies.to_string())),
+            ("depth", self.depth.map(|plies| plies.to_string())),
         ];
         options.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
 
     /// Returns `true` if an option says how input and outputs are read, which overrides a card.
     pub fn defines_reading(&self) -> bool {
-        let beside = ["batch", "trained", "symmetric", "plies"];
+        let beside = ["batch", "trained", "symmetric", "depth"];
         self.options().iter().any(|(key, _)| !beside.contains(key))
     }
 }

@@ -43,7 +43,7 @@ fn a_search_is_minimax_over_one_position_at_a_time() {
     let some: Vec<_> = positions(&*game, 90).into_iter().step_by(6).collect();
     for (name, reading) in KEPT {
         for plies in 1..=3 {
-            let of = Onnx { equivariant: false, ..kept(name, &format!("plies={plies}")) };
+            let of = Onnx { equivariant: false, ..kept(name, &format!("depth={plies}")) };
             let some = if reading == Reading::Policy { &some[..3] } else { &some[..] };
             let (batch, found) = (batch(&*game, some), answers(&of, &*game, some));
             for (at, position) in some.iter().enumerate() {
@@ -67,7 +67,7 @@ fn without_plies_a_network_answers_in_its_own_way() {
     let some = positions(&*four(), 30);
     for (name, reading) in KEPT {
         let own = answers(&kept(name, ""), &*four(), &some);
-        let one = answers(&kept(name, "plies=1"), &*four(), &some);
+        let one = answers(&kept(name, "depth=1"), &*four(), &some);
         assert_eq!(own == one, reading != Reading::Policy, "{name}");
     }
 }

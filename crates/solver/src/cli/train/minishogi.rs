@@ -15,7 +15,7 @@ use yomikiri_learn::training_run::{HistoryRow, Learner};
 /// Train a value network for minishogi, on mates, then by self-play
 ///
 /// The first iterations are epochs of positions that are mate, or one move before it; the others
-/// play games and train on them. The network plays with 'learned:NAME?plies=6,width=4', which
+/// play games and train on them. The network plays with 'learned:NAME?depth=6,width=4', which
 /// searches 6 plies and keeps 4 moves of each position; 'mate=20000' first searches that many
 /// positions for a mate by checks. NAME.exam.txt has the positions in which its play is measured at the
 /// end: roots for 'solver enumerate --roots', and positions for 'solver report --positions'.

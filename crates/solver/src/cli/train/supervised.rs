@@ -106,7 +106,7 @@ impl Metrics<'_> {
         let mut row = HistoryRow::new();
         let own = ReadingSpec::default();
         let symmetric = ReadingSpec { symmetric: self.images, ..own.clone() };
-        let by_value = ReadingSpec { plies: Some(1), ..symmetric.clone() };
+        let by_value = ReadingSpec { depth: Some(1), ..symmetric.clone() };
         for split in Split::ALL {
             let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
             let on = |part, spec| self.on(part, (self.player)(network, spec)?);
