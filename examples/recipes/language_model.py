@@ -3,8 +3,8 @@
     python examples/recipes/language_model.py 'ollama run llama3' --positions 50
 
 The command gets a question on standard input. The first legal move in its answer counts; an answer without one counts as
-a move drawn at random, and the script says how many there were: a model that does not know the rules is told apart from
-one that plays badly.
+a move drawn at random, and the script says how many there were: a model that does not know the rules is another thing
+than one that plays badly.
 """
 
 import argparse
@@ -26,7 +26,7 @@ Which move do you play? Answer with one of: {moves}."""
 
 class Asked:
     """A policy that asks a program about one position after the other, and keeps its answers: a report asks about some
-    positions twice, to see whether answers depend on what is asked beside them."""
+    positions twice, to see whether an answer depends on its batch."""
 
     def __init__(self, command):
         self.command, self.replies, self.without_move = shlex.split(command), {}, 0

@@ -232,7 +232,7 @@ mod tests {
         agrees(&*minishogi(), 40, 2);
     }
 
-    /// Prefers the move that it is told, with scores.
+    /// Prefers the move at a place, with scores.
     struct Prefers(usize);
 
     impl Policy for Prefers {

@@ -11,8 +11,8 @@ use super::grid::{Grid, WIDTH};
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
 use crate::judge::{
-    AccuracyReport, BothSides, By, Expected, Figure, Figures, FiguresBySet, Group, Key, Losses,
-    Square, TableFacts,
+    AccuracyReport, BothSides, By, Expected, FIGURES, Figure, Figures, FiguresBySet, Group, Key,
+    Losses, Square, TableFacts,
 };
 use yomikiri::rules::Split;
 
@@ -501,9 +501,42 @@ pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
         }),
         ..TableView::default()
     };
-    let others = predicted.chain([by_phase, worst]).filter(|table| !table.rows.is_empty());
+    let others = predicted
+        .chain([by_phase, intervals(report, roles), worst])
+        .filter(|table| !table.rows.is_empty());
     all.extend(others.map(|table| TableView { is_sorted: true, ..table }));
     all
+}
+
+/// Returns the confidence intervals of a sample; empty without one.
+fn intervals(report: &AccuracyReport, roles: &Roles) -> TableView {
+    let of = |at: usize| report.policies[at].intervals.as_ref();
+    let has = |figure: &&Figure| {
+        roles.order.iter().any(|&at| of(at).and_then(|all| all.of(figure.name)).is_some())
+    };
+    let figures: Vec<&Figure> = FIGURES.iter().filter(has).collect();
+    TableView {
+        title: "Confidence intervals of 95 %".to_string(),
+        note: "Of moves, where these differ in result; of values, everywhere.".to_string(),
+        head: heads(report, &figures),
+        rows: rows(roles, |at| {
+            let all = of(at)?;
+            let interval = |figure: &&Figure| {
+                let [lower, upper] = all
+                    .of(figure.name)
+                    .map(|of| [of.lower, of.upper])?
+                    .map(|end| cell(figure, Some(end)));
+                Some(format!("{lower} to {upper}"))
+            };
+            Some(
+                figures
+                    .iter()
+                    .map(|figure| interval(figure).unwrap_or("-".to_string()).into())
+                    .collect(),
+            )
+        }),
+        ..TableView::default()
+    }
 }
 
 /// Returns the mean error of predicted values by phase, of policies but `perfect`.
