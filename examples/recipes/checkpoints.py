@@ -32,7 +32,9 @@ def logger(args):
 
 
 def step_of(path):
-    return int(re.findall(r"\d+", path.rsplit("/", 1)[-1])[-1])
+    """Returns the last number in a file's name; `None` if it has none."""
+    numbers = re.findall(r"\d+", path.rsplit("/", 1)[-1])
+    return int(numbers[-1]) if numbers else None
 
 
 def main():
@@ -42,9 +44,9 @@ def main():
     parser.add_argument("--tensorboard", metavar="DIR")
     parser.add_argument("--wandb", metavar="PROJECT")
     args = parser.parse_args()
-    paths = sorted(glob.glob(args.files), key=step_of)
+    paths = sorted((path for path in glob.glob(args.files) if step_of(path) is not None), key=step_of)
     if not paths:
-        sys.exit(f"no file matches {args.files}")
+        sys.exit(f"no file with a number in its name matches {args.files}")
     log = logger(args)
     table = ym.open_or_solve(args.game, progress=False)
     for path in paths:

@@ -299,11 +299,9 @@ def forced(state, plies):
 
 
 def in_front(state, p, plies):
-    """Returns the probabilities with a search in front: of wins the soonest, else no loss if there is another move."""
-    after = list(moves(state).values())
-    proven = [[-forced(state, left) for state in after] for left in range(plies)]
-    soonest = next((results for results in proven if 1 in results), None)
-    stays = [result == 1 for result in soonest] if soonest else [result != -1 for result in proven[-1]]
+    """Returns the probabilities with a search in front: among proven wins, else among what is no proven loss."""
+    proven = [-forced(after, plies - 1) for after in moves(state).values()]
+    stays = [result == 1 if 1 in proven else result != -1 for result in proven]
     if not any(stays):
         return p
     kept = [share if stay else 0.0 for share, stay in zip(p, stays)]

@@ -224,7 +224,7 @@ def policy(policy: Policy, name: str | None = None, /, **reading: Unpack[Reading
         text = str(policy)
         options = ",".join(f"{key}={value}" for key, value in _options(reading))
         # A `?` in a command or a directory may be its own, and several options may follow each other.
-        mark = "," if "?" in text and text.startswith(("onnx:", "learned:")) else "?"
+        mark = "," if "?" in text and not text.startswith(("exec:", "predictions:")) else "?"
         return _Declared(text + mark + options if options else text, name, {})  # type: ignore[return-value]
     return _Declared(policy, name, reading)  # type: ignore[return-value]
 

@@ -79,7 +79,7 @@ impl Likeliest {
     fn of(best: &Truth, truths: &[Truth], probabilities: &[f64]) -> Likeliest {
         let most = probabilities.iter().copied().fold(0.0, f64::max);
         let (mut count, mut kept, mut lost) = (0, [0; 2], [0.0; 2]);
-        for (truth, _) in truths.iter().zip(probabilities).filter(|(_, p)| **p == most) {
+        for (truth, _) in truths.iter().zip(probabilities).filter(|(_, p)| **p >= most - EQUAL) {
             count += 1;
             kept[0] += i32::from(truth.outcome == best.outcome);
             kept[1] += i32::from(truth.score == best.score);

@@ -66,11 +66,11 @@ pub struct WeightedByPlay {
     pub positions_met: f64,
     /// Probability of moves that keep the best outcome.
     pub result_kept: Option<f64>,
-    /// Probability of moves that keep the best score.
+    /// Probability of moves that keep the best score; `None` in games without scores.
     pub score_kept: Option<f64>,
     /// Outcome lost by a move.
     pub result_lost: Option<f64>,
-    /// Score lost by a move.
+    /// Score lost by a move; `None` in games without scores.
     pub score_lost: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ impl WeightedByPlay {
     fn of(
         (play, visits, times): (&'static str, &[f64], f64),
         is_decisive: &[bool],
-        lost: &[[f64; 4]],
+        (lost, has_scores): (&[[f64; 4]], bool),
     ) -> WeightedByPlay {
         let (mut met, mut sums) = (0.0, [0.0; 4]);
         for ((&visits, lost), _) in visits.iter().zip(lost).zip(is_decisive).filter(|(_, is)| **is)
@@ -90,8 +90,11 @@ impl WeightedByPlay {
         }
         let [result_kept, score_kept, result_lost, score_lost] =
             sums.map(|sum| (met > 0.0).then(|| sum / met));
-        let kept = |lost: Option<f64>| lost.map(|lost| 1.0 - lost);
+        // Rounding may leave a little more than 1.
+        let kept = |lost: Option<f64>| lost.map(|lost| (1.0 - lost).clamp(0.0, 1.0));
         let [result_kept, score_kept] = [kept(result_kept), kept(score_kept)];
+        let of_score = |figure: Option<f64>| figure.filter(|_| has_scores);
+        let [score_kept, score_lost] = [of_score(score_kept), of_score(score_lost)];
         WeightedByPlay {
             play,
             positions_met: times * met,
@@ -254,11 +257,11 @@ fn policy_games(
     let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
     let against = parallel::map(OPPONENTS.len(), &against);
     let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
-    let [random, best] = &baselines.visits;
+    let ([random, best], has_scores) = (&baselines.visits, play.table().has_scores());
     // In its own games it plays both sides, of which `met` is the mean.
     let weighted = [("itself", met[0], 2.0), ("random", random, 1.0), ("best", best, 1.0)];
     let weighted = weighted.map(|(play, visits, times)| {
-        WeightedByPlay::of((play, visits, times), &baselines.is_decisive, &lost)
+        WeightedByPlay::of((play, visits, times), &baselines.is_decisive, (&lost, has_scores))
     });
     let found = PolicyGames {
         policy: policy.name.to_string(),

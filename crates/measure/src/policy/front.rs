@@ -8,9 +8,11 @@ use yomikiri::rules::{Action, Outcome, Rules, Walk};
 /// Most plies of search in front of a policy.
 const MOST: u32 = 10;
 
-/// Plays a move that some plies prove to win, of several one that wins soonest; leaves out moves that they prove to lose
-/// where another exists; and lets a policy choose among what remains. Where the policy gives that no probability, its
-/// moves are equally likely.
+/// Plays moves that some plies prove to win, in games without scores those that win soonest; leaves out moves that they
+/// prove to lose where another exists; and lets a policy choose among what remains. Where the policy gives that no
+/// probability, its moves are equally likely.
+///
+/// In a game with scores a proven win may be smaller than one that is not proven.
 pub struct Front {
     policy: Box<dyn Policy>,
     plies: u32,
@@ -39,9 +41,10 @@ impl Front {
         })
     }
 
-    /// Returns what is proven of each move, with the fewest plies that prove a win.
+    /// Returns what is proven of each move, of wins only the soonest if `soonest`.
     fn proofs(
         &self,
+        soonest: bool,
         walk: &mut dyn Walk,
         actions: &[Action],
         spare: &mut [Vec<Action>],
@@ -59,7 +62,7 @@ impl Front {
                     walk.pop();
                 }
             }
-            if found.contains(&Proof::Wins) {
+            if soonest && found.contains(&Proof::Wins) {
                 break;
             }
         }
@@ -101,7 +104,8 @@ impl Policy for Front {
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);
             let actions = &batch.actions()[range.clone()];
-            let proofs = self.proofs(&mut *game.walk(&position.state), actions, &mut spare);
+            let walk = &mut *game.walk(&position.state);
+            let proofs = self.proofs(!game.has_scores(), walk, actions, &mut spare);
             let wins = proofs.contains(&Proof::Wins);
             let all_lose = proofs.iter().all(|proof| *proof == Proof::Loses);
             if let Some(value) = answers.values.get_mut(at).filter(|_| wins || all_lose) {
@@ -203,8 +207,11 @@ mod tests {
                     after.map(|state| -forced(game, &state, plies)).collect()
                 })
                 .collect();
-            let soonest = results.iter().find(|results| results.contains(&1));
             let last = results.last().unwrap();
+            let soonest = match game.has_scores() {
+                true => Some(last).filter(|results| results.contains(&1)),
+                false => results.iter().find(|results| results.contains(&1)),
+            };
             let stays = |at: usize| match soonest {
                 Some(results) => results[at] == 1,
                 None => last[at] != -1 || last.iter().all(|result| *result == -1),

@@ -130,7 +130,7 @@ impl PolicySpec {
     /// end.
     pub fn split_list(list: &str) -> Vec<&str> {
         let is_name = |text: &str| {
-            let head = text.split([',', ':']).next().unwrap_or_default();
+            let head = text.split([',', ':', '?']).next().unwrap_or_default();
             PolicySpec::KNOWN.split(", ").any(|form| form.split([':', '[']).next() == Some(head))
         };
         let mut policies = Vec::new();
@@ -213,9 +213,7 @@ impl fmt::Display for PolicySpec {
                 outside(f, &format!("predictions:{}", dir.display()), reading)
             }
             PolicySpec::Exec { command, reading, .. } => {
-                let ends_in_option =
-                    command.rsplit_once('?').is_some_and(|(_, tail)| is_option(tail));
-                let close = if ends_in_option { CLOSE } else { "" };
+                let close = if ends_in_option(command) { CLOSE } else { "" };
                 outside(f, &format!("exec:{command}{close}"), reading)
             }
         }
@@ -286,6 +284,12 @@ impl FromStr for PolicySpec {
                 }
             },
             (name, _) => {
+                if let Some((before, options)) = text.rsplit_once('?')
+                    && before.parse::<PolicySpec>().is_ok()
+                {
+                    let what = format!(": unknown option `{options}`");
+                    return Err(refused(before, Error::new(what, "expected plies=K")));
+                }
                 let hint = if parts.is_model() {
                     format!("did you mean `onnx:{text}`?")
                 } else {
@@ -300,8 +304,14 @@ impl FromStr for PolicySpec {
     }
 }
 
+/// Returns whether a command, without what closes it, ends in something that looks like options.
+fn ends_in_option(command: &str) -> bool {
+    command.rsplit_once('?').is_some_and(|(_, tail)| is_option(tail.trim_end_matches(CLOSE)))
+}
+
+/// Takes away the end that closes a command.
 fn closed(command: &str) -> &str {
-    command.strip_suffix(CLOSE).unwrap_or(command)
+    command.strip_suffix(CLOSE).filter(|command| ends_in_option(command)).unwrap_or(command)
 }
 
 /// Takes `plies=K` out of the options behind a policy, if it is there: the policy without it, and the number.
@@ -315,22 +325,29 @@ fn in_front(text: &str) -> Result<Option<(PolicySpec, u32)>, Error> {
     // A command may contain a `?`.
     let is_of_command =
         SpecParts::of(text).name == "exec" && !others.is_empty() && !is_option(&others.join(","));
-    let [plies] = plies[..] else {
-        return match plies.len() {
-            0 => Ok(None),
-            _ => Err(refused(text, Error::from(": plies is given twice"))),
-        };
-    };
-    if is_of_command {
+    if plies.is_empty() || is_of_command {
         return Ok(None);
     }
-    let number = Front::plies(plies.trim_start_matches("plies="));
-    let number = number.map_err(|error| refused(text, error.map(|what| format!(": {what}"))))?;
+    let [plies] = plies[..] else {
+        return Err(refused(text, Error::from(": plies is given twice")));
+    };
+    let number = Front::plies(plies.strip_prefix("plies=").unwrap_or_default());
+    let number = number.map_err(|error| {
+        let error = match SpecParts::of(text).name {
+            "onnx" | "learned" => {
+                let hint =
+                    "expected plies=K from 1 to 10, or depth=N to read a value N plies ahead";
+                Error::new(format!("invalid option `{plies}`"), hint)
+            }
+            _ => error,
+        };
+        refused(text, error.map(|what| format!(": {what}")))
+    })?;
     let is_bare = others.is_empty();
     let rest = if is_bare { before.to_string() } else { format!("{before}?{}", others.join(",")) };
     match rest.parse()? {
         PolicySpec::Perfect => {
-            let hint = "leave it out: perfect moves need no search";
+            let hint = "leave it out: perfect moves are the best already";
             Err(refused(text, Error::new(": nothing to search for", hint)))
         }
         PolicySpec::Front(..) => Err(refused(text, Error::from(": plies is given twice"))),
@@ -347,6 +364,9 @@ impl SpecParts<'_> {
 
     /// Parses the options behind a policy of files or a program.
     fn outside(self, mut policy: PolicySpec) -> Result<PolicySpec, Error> {
+        if let PolicySpec::Front(policy, plies) = policy {
+            return Ok(PolicySpec::Front(Box::new(self.outside(*policy)?), plies));
+        }
         if let PolicySpec::Predictions(_, reading) | PolicySpec::Exec { reading, .. } = &mut policy
         {
             self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
@@ -452,6 +472,9 @@ mod tests {
             "onnx:m.onnx?pass=no,plies=2",
             "exec:python p.py?x=1?plies=2",
             "exec:p url?plies=2 --",
+            "exec:p url?plies=2 -- --",
+            "exec:sh script a --",
+            "exec:sh script a -- --",
             "exec:p url?move=best --?move=best,plies=2",
             "predictions:a:b",
             "predictions:a?b?move=best",
@@ -476,6 +499,7 @@ mod tests {
             ("predictions:a?range=-11", "predictions:a"),
             ("exec:a?trained=train:0&move=best", "exec:a?move=best,trained=train"),
             ("onnx:m.onnx?plies=2,pass=no", "onnx:m.onnx?pass=no,plies=2"),
+            ("exec:a?plies=2?trained=train", "exec:a?trained=train,plies=2"),
             ("exec:a?move=best?trained=train", "exec:a?move=best,trained=train"),
         ];
         for (text, long) in short {

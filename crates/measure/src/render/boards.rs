@@ -324,7 +324,7 @@ mod tests {
         let (discs, board) = draw(&*othello("4").unwrap());
         assert_eq!(discs.matches("<circle").count(), 2);
         assert_eq!(board.matches("#othello-4x4-X\"").count(), 2);
-        assert_eq!((board.matches("z").count(), board.contains(OTHELLO.square)), (16, true));
+        assert_eq!((board.matches("100z").count(), board.contains(OTHELLO.square)), (16, true));
         let (animals, board) = draw(&*shogi(&ANIMAL_SHOGI));
         assert!(board.contains(SHOGI.square) && !board.contains(OTHELLO.square), "{board}");
         assert_eq!(board.matches("rotate(180").count(), 4);

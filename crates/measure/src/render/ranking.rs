@@ -70,10 +70,13 @@ impl SummaryColumn {
                 )
             }
             () if self.metric.starts_with("all_") => format!("{meaning}, in all positions"),
-            () if self.figure.is_of_moves() => {
+            () if self.metric == "result_kept" => {
                 format!(
                     "{meaning}, in positions whose moves differ in it; policies are ranked by it"
                 )
+            }
+            () if self.figure.is_of_moves() => {
+                format!("{meaning}, in positions whose moves differ in the result")
             }
             () => meaning,
         }

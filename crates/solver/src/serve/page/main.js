@@ -115,7 +115,7 @@ function follow(state) {
     // The list is read again whenever it is shown: tables come and go.
     if (!name) listing = null;
     listing ??= await api.tables();
-  provide(listing.tables);
+    provide(listing.tables);
     if (!current()) return;
     if (!name) return list();
     const table = listing.tables.find((one) => one.table === name);
