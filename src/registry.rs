@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, did_you_mean};
+use crate::games::listed::Listed;
 use crate::games::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::games::shogi::{Shogi, VARIANTS, Variant};
 use crate::rules::{Game, Rules};
@@ -97,7 +98,10 @@ impl Games {
     pub fn of_table(&self, table: &Table) -> Result<Arc<dyn Rules>, Error> {
         let identity = &table.manifest().identity;
         let path = table.dir().join("manifest.json");
-        let game = self.named(&identity.game).map_err(|unknown| Error::foreign(&path, unknown))?;
+        let game = match Listed::of_table(table)? {
+            Some(listed) => listed.into_rules(),
+            None => self.named(&identity.game).map_err(|unknown| Error::foreign(&path, unknown))?,
+        };
         let game = game.with_folding(identity.symmetry_order > 1).unwrap_or(game);
         match unfit(&*game, table.manifest()) {
             None => Ok(game),

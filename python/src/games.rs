@@ -8,11 +8,13 @@ use numpy::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::error::Error;
+use yomikiri::games::listed::{Listed, Listing};
 use yomikiri::oracle::empty_squares;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri::rules::{
-    self as rules, Action, AnyPosition, Empties, Outcome, Position, Rules, Side, Symmetry,
+    self as rules, Action, AnyPosition, Empties, Game as _, Outcome, Position, Rules, Side,
+    Symmetry,
 };
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 use yomikiri_measure::render::position_html;
@@ -48,6 +50,41 @@ impl Game {
             .named(name)
             .map(|game| Game { game })
             .map_err(|error| value_error(error.line()))
+    }
+
+    /// Makes a game of states, moves and results in arrays.
+    #[staticmethod]
+    #[pyo3(signature = (names, start, row_pointers, actions, successors, results, has_scores, movers, texts, action_names))]
+    #[allow(clippy::too_many_arguments, reason = "they are the arrays of a listing")]
+    fn listed(
+        names: [String; 2],
+        start: u32,
+        row_pointers: PyReadonlyArray1<'_, u64>,
+        actions: PyReadonlyArray1<'_, u16>,
+        successors: PyReadonlyArray1<'_, u32>,
+        results: PyReadonlyArray1<'_, i8>,
+        has_scores: bool,
+        movers: Option<PyReadonlyArray1<'_, u8>>,
+        texts: Vec<String>,
+        action_names: Vec<String>,
+    ) -> PyResult<Game> {
+        let [name, title] = names;
+        let listing = Listing {
+            name,
+            title,
+            start,
+            row_pointers: row_pointers.as_array().to_vec(),
+            actions: actions.as_array().to_vec(),
+            successors: successors.as_array().to_vec(),
+            results: results.as_array().to_vec(),
+            has_scores,
+            movers: movers.map_or(Vec::new(), |movers| movers.as_array().to_vec()),
+            texts,
+            action_names,
+            pass: None,
+        };
+        let game = Listed::new(listing).map_err(|error| value_error(error.line()))?;
+        Ok(Game { game: game.into_rules() })
     }
 
     #[getter]

@@ -2,7 +2,6 @@
 //!
 //! A [`Builder`] holds the part that differs between indices: sorted keys, blocks of states, or ranks.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::builder::{BuildState, Builder};
@@ -13,6 +12,7 @@ use super::conventions;
 use super::plan::{Index, Plan, table_name};
 use crate::enumerate::other_table;
 use crate::error::{Error, Kind};
+use crate::games::listed::Listed;
 use crate::games::othello::blocks::Instructions;
 use crate::games::othello::blocks::Tables;
 use crate::progress::Progress;
@@ -97,7 +97,7 @@ fn run<'a, B: Builder<'a>>(
         }
         other => other?,
     };
-    commit(conventions::of(game, plan), draft, found, progress)?;
+    commit((game, plan), draft, found, progress)?;
     Ok(resumed_at)
 }
 
@@ -124,8 +124,8 @@ fn fill<'a, B: Builder<'a>>(
 
 /// Writes the manifest, which makes the draft a table.
 pub(super) fn commit(
-    conventions: BTreeMap<String, String>,
-    draft: Draft,
+    (game, plan): (&dyn Rules, &Plan),
+    mut draft: Draft,
     found: BuildState,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
@@ -134,12 +134,15 @@ pub(super) fn commit(
     layers.iter().for_each(|layer| counts.add(layer));
     progress.finish(&format!("{} states", counts.table.states));
     let identity = draft.identity().clone();
+    let listed = game.typed::<Listed>();
+    listed.map_or(Ok(()), |game| game.write(&mut draft))?;
     draft.commit(Manifest {
         format: FORMAT.to_string(),
         format_version: FORMAT_VERSION,
         complete: counts.table.frontier == 0,
         identity,
-        conventions,
+        listed: listed.map(Listed::facts_in_table),
+        conventions: conventions::of(game, plan),
         first_layer,
         counts,
         layers,

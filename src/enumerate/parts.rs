@@ -11,8 +11,8 @@ use std::time::SystemTime;
 
 use super::builder::{BuildState, declare, has_wide_orientations};
 use super::driver::commit;
+use super::other_table;
 use super::plan::{Plan, table_name};
-use super::{conventions, other_table};
 use crate::enumerate::too_many_states;
 use crate::error::{Error, Kind};
 use crate::output::failure;
@@ -251,7 +251,7 @@ impl PartDraft {
     /// Makes the part a table, after its last layer.
     pub fn commit(mut self, game: &dyn Rules, plan: &Plan) -> Result<(), Error> {
         self.draft.append(&[("layer_offsets", bytemuck::cast_slice(&self.state.offsets))])?;
-        commit(conventions::of(game, plan), self.draft, self.state, &Silent)
+        commit((game, plan), self.draft, self.state, &Silent)
     }
 }
 
@@ -360,7 +360,7 @@ pub fn join(
     }
     if let Some(mut draft) = made {
         draft.append(&[("layer_offsets", bytemuck::cast_slice(&state.offsets))])?;
-        commit(conventions::of(game, plan), draft, state, progress)?;
+        commit((game, plan), draft, state, progress)?;
     }
     let table = store.open_at(&place)?;
     match table.manifest().identity == identity {

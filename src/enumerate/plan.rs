@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::enumerate::{no_root, unfit};
 use crate::error::Error;
+use crate::games::listed::Listed;
 use crate::rules::{AnyPosition, ExpectedStates, Position, Rules};
 use crate::table::rows::code::has_blocks;
 use crate::table::{
@@ -114,6 +115,7 @@ impl Plan {
             sides: game.keeps_sides().then(|| "kept".to_string()),
             transitions: self.derived.then(|| "derived".to_string()),
             part: None,
+            listing: game.typed::<Listed>().map(|game| game.checksum().to_string()),
         }
     }
 

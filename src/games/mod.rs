@@ -1,4 +1,5 @@
-//! The built-in games. Each keeps what is faster for it alone, such as searches and blocks of states, beside its rules.
+//! The built-in games, and [games that are lists](listed). Each keeps what is faster for it alone, such as searches and blocks of states, beside its rules.
 
+pub mod listed;
 pub mod othello;
 pub mod shogi;

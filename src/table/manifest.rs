@@ -48,6 +48,9 @@ pub struct Identity {
     /// Number of the part, from 0, and of all parts, if the table holds the rows of one of several workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<[usize; 2]>,
+    /// Checksum of the states and moves of a [listed game](ListedFacts); absent for games that are rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing: Option<String>,
 }
 
 impl Identity {
@@ -60,6 +63,20 @@ impl Identity {
     pub fn is_derived(&self) -> bool {
         self.transitions.as_deref() == Some("derived")
     }
+}
+
+/// Facts about a game that is a list of states, beside its arrays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedFacts {
+    /// Name of the game for headings.
+    pub title: String,
+    /// Number of the state in which the game begins.
+    pub start: u32,
+    /// `true` if results are scores.
+    pub has_scores: bool,
+    /// Action that is a pass.
+    pub pass: Option<u16>,
 }
 
 /// Numbers of states and moves.
@@ -277,6 +294,9 @@ pub struct Manifest {
     pub identity: Identity,
     /// `true` if the table has every state reachable from the roots, none of them at a frontier.
     pub complete: bool,
+    /// The game, if it is a list of states, whose arrays begin with `game_`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<ListedFacts>,
     /// Meaning of the values and arrays, in words.
     pub conventions: BTreeMap<String, String>,
     /// Layer of the first entry of `layers`; in Othello its disc count.

@@ -52,8 +52,8 @@ pub use damage::Damage;
 #[doc(hidden)]
 pub use draft::{Draft, Lengths};
 pub use manifest::{
-    ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
-    RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
+    ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity,
+    ListedFacts, Manifest, RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
 #[doc(hidden)]
 pub use memory::{BESIDE, Buffer, Memory, NoRoom, fits_disk, fits_memory, free_disk};

@@ -29,7 +29,7 @@ except ModuleNotFoundError as error:
 from ._games import Game, Position, Positions, game
 from ._gymnasium import register_with_import
 from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match, policy
-from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve
+from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve, solve_listed
 
 
 if __name__ == "yomikiri":  # not a package that `bind` made

@@ -23,6 +23,12 @@ _Given = str | tuple[str, str] | tuple[str, Callable[..., _Answer], str, str | N
 @final
 class Game:
     def __new__(cls, name: str) -> Game: ...
+    @staticmethod
+    def listed(
+        names: tuple[str, str], start: int, row_pointers: NDArray[np.uint64], actions: NDArray[np.uint16],
+        successors: NDArray[np.uint32], results: NDArray[np.int8], has_scores: bool, movers: NDArray[np.uint8] | None,
+        texts: list[str], action_names: list[str],
+    ) -> Game: ...
     name: str
     title: str
     actions: int

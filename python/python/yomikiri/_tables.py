@@ -8,10 +8,10 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Sequence, TypedDict, Union, overload
+from typing import TYPE_CHECKING, Any, Iterator, Sequence, TypedDict, TypeVar, Union, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core
 from ._games import _sampled, Game, Position, Positions
@@ -41,6 +41,64 @@ def solve(
     with Told(progress) as tell:
         core = _core.solve(rules._core, directory(tables), begin, max_depth, force, tell)
     return Table(core)
+
+
+#: Result of a state in which the game goes on.
+GOES_ON = -128
+
+
+def solve_listed(
+    name: str,
+    *,
+    row_pointers: ArrayLike,
+    actions: ArrayLike,
+    successors: ArrayLike,
+    results: ArrayLike,
+    states: Sequence[str] | None = None,
+    movers: ArrayLike | None = None,
+    move_names: Sequence[str] | None = None,
+    scores: bool = False,
+    start: int = 0,
+    title: str | None = None,
+    tables: PathLike | None = None,
+    force: bool = False,
+    progress: bool | None = None,
+) -> Table:
+    """Solves a game that is a list of N states with M moves, and returns its table, which contains the list: every
+    command and `open` find the game by the table's ``name`` (letters, digits, hyphens).
+
+    ``row_pointers`` ``(N + 1,)`` is the place of each state's first move, and M at the end; ``actions`` ``(M,)`` are the
+    numbers of the moves, ascending within a state, and ``successors`` ``(M,)`` the states after them. ``results``
+    ``(N,)`` are for the player to move: -128 where the game goes on, 1, 0 or -1 where it is over, or with ``scores``
+    whole numbers from -127 to 127 whose signs are the outcomes.
+
+    ``states`` are texts of a line each, by which positions are read and shown; ``move_names`` the name of each action.
+    ``movers`` ``(N,)`` says who is to move, 0 or 1: a player may then move again, which is shown as a pass of the other.
+    Without it players move in turn. ``start`` is the state in which the game begins.
+
+    Raises `ValueError` for what is no game, naming the state; `TableError` if there is another table of that name."""
+    core = _core.Game.listed(
+        (name, title or name), start,
+        _whole("row_pointers", row_pointers, np.uint64), _whole("actions", actions, np.uint16),
+        _whole("successors", successors, np.uint32), _whole("results", results, np.int8), scores,
+        None if movers is None else _whole("movers", movers, np.uint8),
+        [str(text) for text in states or ()], [str(text) for text in move_names or ()],
+    )
+    return solve(Game(core), tables=tables, force=force, progress=progress)
+
+
+_Whole = TypeVar("_Whole", bound="np.integer[Any]")
+
+
+def _whole(name: str, given: ArrayLike, dtype: type[_Whole]) -> NDArray[_Whole]:
+    """Returns whole numbers as a type, none of which it changes."""
+    array = np.asarray(given)
+    if array.ndim != 1 or array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"{name}: expected one dimension of whole numbers, found {array.dtype} of shape {array.shape}")
+    made = array.astype(dtype)
+    if (made != array).any():
+        raise ValueError(f"{name}: {array[made != array][0]} is out of the range of {np.dtype(dtype)}")
+    return np.ascontiguousarray(made)
 
 
 #: Tables that `open_or_solve` has opened by name, the latest last.

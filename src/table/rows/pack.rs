@@ -6,6 +6,7 @@ use super::Rows;
 use super::code::{self, Code, Coding};
 use super::ranks::{self, PACKED_BLOCK, Ranked};
 use crate::error::Error;
+use crate::games::listed::Listed;
 use crate::progress::Progress;
 use crate::rules::{Orientations, Rules};
 use crate::table::{
@@ -47,6 +48,7 @@ pub fn pack(
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
     draft.note_command("pack")?;
     let graph = Rows::open_checked(game, table)?;
+    game.typed::<Listed>().map_or(Ok(()), |game| game.write(&mut draft))?;
     match graph.ranked() {
         Some(ranked) => pack_ranks(&mut draft, ranked, progress)?,
         None => pack_keys(game, &mut draft, &graph, progress)?,

@@ -1,0 +1,571 @@
+//! Games that somebody else enumerated: states, moves and results in arrays.
+//!
+//! A [`Listing`] is checked when it is made and when it is read from a table, which contains it: from there on its
+//! game is like any other. Where a player moves again, a pass of the other one is put between the two moves.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::error::Error;
+use crate::rules::{
+    Action, Empties, Facts, Game, Outcome, Position, Repetition, RepetitionRule, Score, Side,
+};
+use crate::table::{Draft, ListedFacts, Table};
+
+/// Result of a state in which the game goes on.
+pub const GOES_ON: i8 = i8::MIN;
+/// Most actions: one is left for the pass.
+const MOST_ACTIONS: u16 = u16::MAX - 2;
+
+/// States of a game with their moves, as arrays of a state or of a move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Name of the game and of its table: letters, digits and hyphens.
+    pub name: String,
+    /// Name of the game for headings.
+    pub title: String,
+    /// Number of the state in which the game begins.
+    pub start: u32,
+    /// Place of each state's first move, and the number of all moves at the end.
+    pub row_pointers: Vec<u64>,
+    /// Action of each move, ascending within a state.
+    pub actions: Vec<u16>,
+    /// Number of the state after each move.
+    pub successors: Vec<u32>,
+    /// Result for the player to move in each state: [`GOES_ON`], an outcome (−1, 0, 1), or a score.
+    pub results: Vec<i8>,
+    /// `true` if results are scores, whose signs are outcomes.
+    pub has_scores: bool,
+    /// Player to move in each state, 0 or 1; empty if players move in turn and a state does not say who is to move.
+    pub movers: Vec<u8>,
+    /// Text of each state, in one line; empty without texts.
+    pub texts: Vec<String>,
+    /// Name of each action; empty if actions are their numbers.
+    pub action_names: Vec<String>,
+    /// Action of the pass that is put between two moves of one player; `None` if there is none.
+    pub pass: Option<u16>,
+}
+
+impl Listing {
+    /// Returns the number of states.
+    pub fn states(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Returns the moves of a state: actions and the states after them.
+    fn moves_of(&self, state: usize) -> impl Iterator<Item = (u16, u32)> + '_ {
+        let range = self.row_pointers[state] as usize..self.row_pointers[state + 1] as usize;
+        self.actions[range.clone()].iter().copied().zip(self.successors[range].iter().copied())
+    }
+
+    /// Returns a state in words, for errors.
+    fn named(&self, state: usize) -> String {
+        match self.texts.get(state) {
+            Some(text) => format!("state {state} (`{text}`)"),
+            None => format!("state {state}"),
+        }
+    }
+
+    /// Checks everything that the methods rely on. The error is one line about the first fault.
+    fn check(&self) -> Result<(), Error> {
+        let states = self.states();
+        let fail = |what: String| Err(Error::from(what));
+        if states == 0 || states > u32::MAX as usize {
+            return fail("no state, or more than 4,294,967,295".to_string());
+        }
+        let ends = (self.row_pointers.first(), self.row_pointers.last());
+        let is_ascending = self.row_pointers.is_sorted() && self.row_pointers.len() == states + 1;
+        if !is_ascending || ends != (Some(&0), Some(&(self.actions.len() as u64))) {
+            return fail(format!(
+                "row_pointers: expected {} numbers that ascend from 0 to the number of moves, {}",
+                states + 1,
+                self.actions.len()
+            ));
+        }
+        let lengths = [
+            ("successors", self.successors.len(), self.actions.len(), false),
+            ("movers", self.movers.len(), states, true),
+            ("texts", self.texts.len(), states, true),
+        ];
+        for (name, found, wanted, may_miss) in lengths {
+            if found != wanted && !(may_miss && found == 0) {
+                return fail(format!("{name}: expected {wanted} entries, found {found}"));
+            }
+        }
+        if self.start as usize >= states {
+            return fail(format!("start: state {}, of {states} states", self.start));
+        }
+        if let Some(at) = self.movers.iter().position(|mover| *mover > 1) {
+            return fail(format!("{}: mover {}, expected 0 or 1", self.named(at), self.movers[at]));
+        }
+        for state in 0..states {
+            self.check_state(state)?;
+        }
+        let mut known = HashMap::new();
+        for (state, text) in self.texts.iter().enumerate() {
+            if text.trim().is_empty() || text.contains(['\n', '\r']) {
+                return fail(format!("state {state}: a text is one line that is not empty"));
+            }
+            if let Some(other) = known.insert(text, state) {
+                return fail(format!("states {other} and {state} have one text, `{text}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_state(&self, state: usize) -> Result<(), Error> {
+        let fail = |what: String| Err(Error::from(format!("{}: {what}", self.named(state))));
+        let (result, mut last) = (self.results[state], None);
+        for (action, after) in self.moves_of(state) {
+            if after as usize >= self.states() {
+                return fail(format!(
+                    "move {action} leads to state {after}, of {} states",
+                    self.states()
+                ));
+            }
+            if last.is_some_and(|last| action <= last) {
+                return fail(format!("move {action} is given twice or out of order"));
+            }
+            if action > MOST_ACTIONS && Some(action) != self.pass {
+                return fail(format!("move {action}, expected 0 to {MOST_ACTIONS}"));
+            }
+            if !self.action_names.is_empty() && usize::from(action) >= self.action_names.len() {
+                return fail(format!(
+                    "move {action}, of {} names of moves",
+                    self.action_names.len()
+                ));
+            }
+            last = Some(action);
+        }
+        match (last, result) {
+            (None, GOES_ON) => fail("no move and no result".to_string()),
+            (Some(_), GOES_ON) => Ok(()),
+            (Some(_), _) => fail(format!("moves and the result {result}")),
+            (None, result) if !self.has_scores && !(-1..=1).contains(&result) => {
+                fail(format!("result {result}, expected -1, 0 or 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes players move in turn: puts a pass before a state whose player has just moved, and gives a result to the
+    /// player whose turn it would be. Does nothing without movers.
+    fn in_turn(&mut self) {
+        if self.movers.is_empty() {
+            return;
+        }
+        let states = self.states();
+        // By state: whether it is entered by the other player's moves, and by its own player's.
+        let mut entered = vec![[false; 2]; states];
+        entered[self.start as usize][0] = true;
+        for state in 0..states {
+            for (_, after) in self.moves_of(state) {
+                let is_again = self.movers[state] == self.movers[after as usize];
+                entered[after as usize][usize::from(is_again)] = true;
+            }
+        }
+        // The state that stands for each one after a move of its own player.
+        let mut instead: Vec<u32> = (0..states as u32).collect();
+        let pass = self.actions.iter().max().map_or(0, |most| most + 1);
+        let mut passes = Vec::new();
+        for (state, [by_other, by_own]) in entered.into_iter().enumerate().filter(|(_, it)| it[1]) {
+            let is_over = self.results[state] != GOES_ON;
+            if is_over && by_own && !by_other {
+                self.results[state] = -self.results[state];
+                self.movers[state] = 1 - self.movers[state];
+                continue;
+            }
+            instead[state] = (states + passes.len()) as u32;
+            passes.push((state, is_over));
+        }
+        for state in 0..states {
+            let range = self.row_pointers[state] as usize..self.row_pointers[state + 1] as usize;
+            for at in range {
+                let after = self.successors[at] as usize;
+                if self.movers[state] == self.movers[after] {
+                    self.successors[at] = instead[after];
+                }
+            }
+        }
+        for (state, is_over) in passes {
+            self.movers.push(1 - self.movers[state]);
+            self.results.push(if is_over { -self.results[state] } else { GOES_ON });
+            if !is_over {
+                self.pass = Some(pass);
+                self.actions.push(pass);
+                self.successors.push(state as u32);
+            }
+            self.row_pointers.push(self.actions.len() as u64);
+            if !self.texts.is_empty() {
+                let what =
+                    if is_over { "after another move of one player" } else { "after a pass" };
+                let text = match is_over {
+                    true => format!("{} ({what})", self.texts[state]),
+                    false => format!("pass, then {}", self.texts[state]),
+                };
+                self.texts.push(text);
+            }
+        }
+        if let (Some(pass), false) = (self.pass, self.action_names.is_empty()) {
+            self.action_names.resize(usize::from(pass), String::new());
+            self.action_names.push("pass".to_string());
+        }
+    }
+
+    /// Returns the layer of each state: its greatest number of moves from a state without predecessors, a pass counting
+    /// none; `None` if play may repeat a state.
+    fn layers(&self) -> Option<Vec<u32>> {
+        let states = self.states();
+        let mut before = vec![0u32; states];
+        self.successors.iter().for_each(|after| before[*after as usize] += 1);
+        let mut ready: Vec<usize> = (0..states).filter(|&state| before[state] == 0).collect();
+        let (mut layers, mut done) = (vec![0u32; states], 0);
+        while let Some(state) = ready.pop() {
+            done += 1;
+            for (action, after) in self.moves_of(state) {
+                let next = layers[state] + u32::from(Some(action) != self.pass);
+                let after = after as usize;
+                layers[after] = layers[after].max(next);
+                before[after] -= 1;
+                if before[after] == 0 {
+                    ready.push(after);
+                }
+            }
+        }
+        // A pass stays in the layer.
+        for state in (0..states).filter(|_| self.pass.is_some()) {
+            if let Some((_, after)) = self.moves_of(state).find(|(it, _)| Some(*it) == self.pass) {
+                layers[state] = layers[after as usize];
+            }
+        }
+        (done == states).then_some(layers)
+    }
+
+    /// Returns the sides that can be to move in each state: bit 0 for the first, bit 1 for the second.
+    fn sides(&self) -> Vec<u8> {
+        let mut sides = vec![0u8; self.states()];
+        let first = self.movers.get(self.start as usize).copied().unwrap_or(0);
+        let mut waiting = vec![(self.start as usize, first)];
+        while let Some((state, side)) = waiting.pop() {
+            if sides[state] & 1 << side == 0 {
+                sides[state] |= 1 << side;
+                waiting.extend(self.moves_of(state).map(|(_, after)| (after as usize, 1 - side)));
+            }
+        }
+        sides
+    }
+
+    /// Returns the state after the pass of each state that must pass, and the other way round.
+    fn partners(&self) -> HashMap<u32, u32> {
+        let pass =
+            |state: usize| self.moves_of(state).find(|(action, _)| Some(*action) == self.pass);
+        let passes = (0..self.states()).filter(|_| self.pass.is_some());
+        let pairs = passes.filter_map(|state| Some((state as u32, pass(state)?.1)));
+        pairs.flat_map(|(state, after)| [(state, after), (after, state)]).collect()
+    }
+
+    /// Returns a checksum of everything, which is part of a table's identity.
+    fn checksum(&self) -> String {
+        let mut hasher = crc32fast::Hasher::new();
+        let text = [&self.texts, &self.action_names].map(|texts| texts.join("\n")).join("\0");
+        let numbers = format!("{} {} {:?}", self.start, self.has_scores, self.pass);
+        for part in [
+            numbers.as_bytes(),
+            bytemuck::cast_slice(&self.row_pointers),
+            bytemuck::cast_slice(&self.actions),
+            bytemuck::cast_slice(&self.successors),
+            bytemuck::cast_slice(&self.results),
+            &self.movers,
+            text.as_bytes(),
+        ] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        format!("{:08x}", hasher.finalize())
+    }
+}
+
+/// Rules of a [`Listing`]. A state is its number.
+#[derive(Debug)]
+pub struct Listed {
+    listing: Listing,
+    layers: Option<Vec<u32>>,
+    sides: Vec<u8>,
+    partners: HashMap<u32, u32>,
+    most: Score,
+    checksum: String,
+    by_text: OnceLock<HashMap<String, u32>>,
+}
+
+impl Listed {
+    /// Checks a listing and makes its game. Where players do not move in turn, passes are added.
+    ///
+    /// The error is one line that names the state and its fault.
+    pub fn new(mut listing: Listing) -> Result<Listed, Error> {
+        crate::table::check_name(&listing.name)?;
+        listing.check()?;
+        listing.in_turn();
+        Listed::in_order(listing)
+    }
+
+    /// Makes the game of a checked listing whose players move in turn.
+    fn in_order(listing: Listing) -> Result<Listed, Error> {
+        let layers = listing.layers();
+        if listing.has_scores && layers.is_none() {
+            let what = "a game with scores in which play may repeat a state";
+            return Err(Error::new(what, "give its results as -1, 0 and 1"));
+        }
+        let most = listing.results.iter().filter(|result| **result != GOES_ON);
+        let most = most.map(|result| result.unsigned_abs()).max().unwrap_or(0) as i8;
+        let (sides, checksum) = (listing.sides(), listing.checksum());
+        let (partners, by_text) = (listing.partners(), OnceLock::new());
+        let most = Score(most.max(1));
+        Ok(Listed { listing, layers, sides, partners, most, checksum, by_text })
+    }
+
+    /// Returns the listing, with the passes that were added.
+    pub fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
+    /// Returns the checksum of the listing.
+    pub(crate) fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    /// Returns what the manifest of a table contains of the game.
+    pub(crate) fn facts_in_table(&self) -> ListedFacts {
+        let Listing { title, start, has_scores, pass, .. } = &self.listing;
+        ListedFacts { title: title.clone(), start: *start, has_scores: *has_scores, pass: *pass }
+    }
+
+    /// Writes the arrays of the game into the draft of its table.
+    pub(crate) fn write(&self, draft: &mut Draft) -> Result<(), Error> {
+        let Listing { row_pointers, actions, successors, results, movers, .. } = &self.listing;
+        draft.grow::<u64>("game_row_pointers", false, None)?;
+        draft.grow::<u16>("game_actions", false, None)?;
+        draft.grow::<u32>("game_successors", false, None)?;
+        draft.grow::<i8>("game_results", false, None)?;
+        draft.append(&[
+            ("game_row_pointers", bytemuck::cast_slice(row_pointers)),
+            ("game_actions", bytemuck::cast_slice(actions)),
+            ("game_successors", bytemuck::cast_slice(successors)),
+            ("game_results", bytemuck::cast_slice(results)),
+        ])?;
+        if !movers.is_empty() {
+            draft.grow::<u8>("game_movers", false, None)?;
+            draft.append(&[("game_movers", movers)])?;
+        }
+        for ([ends, bytes], texts) in
+            [TEXTS, NAMES].into_iter().zip([&self.listing.texts, &self.listing.action_names])
+        {
+            if !texts.is_empty() {
+                let mut end = 0;
+                let all: Vec<u64> = texts
+                    .iter()
+                    .map(|text| {
+                        end += text.len() as u64;
+                        end
+                    })
+                    .collect();
+                draft.grow::<u64>(ends, false, None)?;
+                draft.grow::<u8>(bytes, false, None)?;
+                draft.append(&[
+                    (ends, bytemuck::cast_slice(&all)),
+                    (bytes, texts.concat().as_bytes()),
+                ])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the game of a table; `None` if it is no listed one. Fails if its arrays are damaged.
+    pub(crate) fn of_table(table: &Table) -> Result<Option<Listed>, Error> {
+        let Some(facts) = &table.manifest().listed else { return Ok(None) };
+        let listing = Listing {
+            name: table.manifest().identity.game.clone(),
+            title: facts.title.clone(),
+            start: facts.start,
+            row_pointers: table.array::<u64>("game_row_pointers")?.to_vec(),
+            actions: table.array::<u16>("game_actions")?.to_vec(),
+            successors: table.array::<u32>("game_successors")?.to_vec(),
+            results: table.array::<i8>("game_results")?.to_vec(),
+            has_scores: facts.has_scores,
+            movers: match table.has_array("game_movers") {
+                true => table.array::<u8>("game_movers")?.to_vec(),
+                false => Vec::new(),
+            },
+            texts: texts_in(table, TEXTS)?,
+            action_names: texts_in(table, NAMES)?,
+            pass: facts.pass,
+        };
+        let damaged =
+            |error: Error| table.damaged_manifest(format!("listed game: {}", error.line()));
+        listing.check().map_err(damaged)?;
+        let game = Listed::in_order(listing).map_err(damaged)?;
+        match table.manifest().identity.listing.as_deref() == Some(&game.checksum) {
+            true => Ok(Some(game)),
+            false => Err(table.damaged_manifest("wrong checksum of the listed game")),
+        }
+    }
+
+    /// Returns the one side that can be to move in a state; `None` if both can, or none.
+    fn only_side(&self, state: u32) -> Option<Side> {
+        match self.sides[state as usize] {
+            1 => Some(Side::First),
+            2 => Some(Side::Second),
+            _ => None,
+        }
+    }
+}
+
+/// Arrays of texts: where each ends, and all of them one after the other.
+const TEXTS: [&str; 2] = ["game_text_ends", "game_texts"];
+const NAMES: [&str; 2] = ["game_action_name_ends", "game_action_names"];
+
+fn texts_in(table: &Table, [ends, bytes]: [&str; 2]) -> Result<Vec<String>, Error> {
+    if !table.has_array(ends) {
+        return Ok(Vec::new());
+    }
+    let (ends, all) = (table.array::<u64>(ends)?, table.array::<u8>(bytes)?);
+    let mut begin = 0;
+    let text = |end: &u64| {
+        let range = begin..usize::try_from(*end).ok()?;
+        begin = range.end;
+        String::from_utf8(all.get(range)?.to_vec()).ok()
+    };
+    let texts: Option<Vec<String>> = ends.iter().map(text).collect();
+    texts.ok_or_else(|| table.damaged_manifest(format!("invalid texts in '{bytes}'")))
+}
+
+impl Game for Listed {
+    type State = u32;
+
+    fn name(&self) -> String {
+        self.listing.name.clone()
+    }
+
+    fn title(&self) -> String {
+        self.listing.title.clone()
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { key_bits: 32, ..Facts::default() }
+    }
+
+    fn start(&self) -> Position<u32> {
+        let state = self.listing.start;
+        Position { state, side: self.only_side(state).unwrap_or(Side::First) }
+    }
+
+    fn action_count(&self) -> usize {
+        let most = self.listing.actions.iter().max().map_or(1, |most| usize::from(*most) + 1);
+        most.max(self.listing.action_names.len())
+    }
+
+    fn moves(&self, state: &u32, mut each: impl FnMut(Action, u32)) {
+        self.listing
+            .moves_of(*state as usize)
+            .for_each(|(action, after)| each(Action(action), after));
+    }
+
+    fn result(&self, state: &u32) -> Option<Outcome> {
+        let result = self.listing.results[*state as usize];
+        (result != GOES_ON).then(|| Outcome::of(result.signum()))
+    }
+
+    fn key(&self, state: &u32) -> u128 {
+        u128::from(*state)
+    }
+
+    fn state(&self, key: u128) -> Option<u32> {
+        u32::try_from(key).ok().filter(|state| (*state as usize) < self.listing.states())
+    }
+
+    fn is_pass(&self, action: Action) -> bool {
+        Some(action.0) == self.listing.pass
+    }
+
+    fn swapped(&self, state: &u32) -> Option<u32> {
+        self.partners.get(state).copied()
+    }
+
+    fn repetition_rule(&self) -> RepetitionRule {
+        RepetitionRule { occurrence: 4, result: Repetition::Draw, perpetual_check_loses: false }
+    }
+
+    fn layer_unit(&self) -> Option<&'static str> {
+        self.layers.as_ref().map(|_| "plies")
+    }
+
+    fn layer(&self, state: &u32) -> u32 {
+        self.layers.as_ref().map_or(0, |layers| layers[*state as usize])
+    }
+
+    fn max_score(&self) -> Option<Score> {
+        self.listing.has_scores.then_some(self.most)
+    }
+
+    fn score(&self, state: &u32, _empties: Empties) -> Score {
+        match self.listing.results[*state as usize] {
+            GOES_ON => Score(0),
+            result => Score(result),
+        }
+    }
+
+    fn action_name(&self, _side: Side, action: Action) -> String {
+        match self.listing.action_names.get(usize::from(action.0)) {
+            Some(name) => name.clone(),
+            None if self.is_pass(action) => "pass".to_string(),
+            None => action.0.to_string(),
+        }
+    }
+
+    fn diagram(&self, position: &Position<u32>) -> String {
+        match self.listing.texts.get(position.state as usize) {
+            Some(text) => text.clone(),
+            None => format!("state {}", position.state),
+        }
+    }
+
+    fn written(&self, position: &Position<u32>) -> Vec<(&'static str, String)> {
+        let (state, side) = (position.state, position.side);
+        let text = match self.listing.texts.get(state as usize) {
+            Some(text) => text.clone(),
+            None => format!("state {state}"),
+        };
+        // Where both can be to move, the text alone does not say who is.
+        let text = match self.only_side(state) == Some(side) {
+            true => text,
+            false => format!("{text} {}", self.side_name(side)),
+        };
+        vec![("text", text)]
+    }
+
+    fn read_position(&self, text: &str) -> Option<Position<u32>> {
+        let by_text = self.by_text.get_or_init(|| {
+            let texts = self.listing.texts.iter().cloned();
+            texts.zip(0..).collect()
+        });
+        let state = |text: &str| match by_text.get(text) {
+            Some(state) => Some(*state),
+            None => {
+                let number = text.strip_prefix("state ")?.parse().ok()?;
+                (by_text.is_empty() && (number as usize) < self.listing.states()).then_some(number)
+            }
+        };
+        let text = text.trim();
+        if let Some(state) = state(text) {
+            let side = self.only_side(state).unwrap_or(Side::First);
+            return Some(Position { state, side });
+        }
+        let (text, side) = text.rsplit_once(' ')?;
+        let side = Side::ALL.into_iter().find(|known| self.side_name(*known) == side)?;
+        Some(Position { state: state(text)?, side })
+    }
+
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        let keys = "number of the state in the arrays game_row_pointers to game_results";
+        vec![("keys", keys.to_string())]
+    }
+}
