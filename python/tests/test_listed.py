@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,8 +17,8 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 class TicTacToe:
     """States are boards as texts; the player to move follows from the number of marks."""
 
-    name = "tic-tac-toe-listed"
-    start = "........."
+    def start(self):
+        return "........."
 
     def moves(self, state):
         return [at for at in range(9) if state[at] == "."]
@@ -34,9 +35,10 @@ class TicTacToe:
 class Sticks:
     """From a row of sticks one, two or three are taken; who takes the last one loses as many points as were left."""
 
-    name = "sticks"
     scores = True
-    start = (10, 0)
+
+    def start(self):
+        return 10, 0
 
     def moves(self, state):
         return [take for take in (1, 2, 3) if take <= state[0]]
@@ -51,8 +53,8 @@ class Sticks:
 class Ring:
     """A walker on a ring of seven places goes one or two on; who comes to place 0 from place 6 wins; else for ever."""
 
-    name = "ring"
-    start = (0, 0)
+    def start(self):
+        return 0, 0
 
     def moves(self, state):
         return [1, 2, 3] if state[0] else [1, 2]
@@ -68,9 +70,10 @@ class Ring:
 class Coins:
     """A row of coins is taken from its ends; who takes an even coin moves again; the score is what one has more."""
 
-    name = "coins"
     scores = True
-    start = ((1, 4, 2, 3, 1, 2), 0, 0)
+
+    def start(self):
+        return (1, 4, 2, 3, 1, 2), 0, 0
 
     def to_move(self, state):
         return state[1]
@@ -90,14 +93,18 @@ class Coins:
 GAMES = [TicTacToe(), Sticks(), Ring(), Coins()]
 
 
+def name_of(game):
+    return {"TicTacToe": "tic-tac-toe"}.get(type(game).__name__, type(game).__name__.lower())
+
+
 def listed(game):
     """Returns the states in the order of discovery, and the arrays of the listing."""
-    numbers, states, at = {game.start: 0}, [game.start], 0
+    numbers, states, at = {game.start(): 0}, [game.start()], 0
     pointers, actions, successors, results = [0], [], [], []
     while at < len(states):
         state = states[at]
         result = game.result(state)
-        results.append(ym._tables.GOES_ON if result is None else result)
+        results.append(-128 if result is None else result)
         for move in sorted(game.moves(state)) if result is None else ():
             after = game.play(state, move)
             if after not in numbers:
@@ -110,7 +117,7 @@ def listed(game):
     movers = [game.to_move(state) for state in states] if hasattr(game, "to_move") else None
     return states, {
         "row_pointers": pointers, "actions": actions, "successors": successors, "results": results,
-        "states": [str(state).replace(" ", "") for state in states], "movers": movers,
+        "states": [str(state) for state in states], "movers": movers,
         "scores": getattr(game, "scores", False),
     }
 
@@ -132,12 +139,12 @@ def plain(game, states):
     return {state: 0 if value is None else value for state, value in values.items()}
 
 
-@pytest.fixture(scope="module", params=GAMES, ids=lambda game: game.name)
+@pytest.fixture(scope="module", params=GAMES, ids=name_of)
 def solved(request, tmp_path_factory):
     game = request.param
     states, arrays = listed(game)
-    tables = tmp_path_factory.mktemp(game.name)
-    return game, states, arrays, ym.solve_listed(game.name, **arrays, tables=tables, progress=False)
+    tables = tmp_path_factory.mktemp(name_of(game))
+    return game, states, arrays, ym.solve_listed(name_of(game), **arrays, tables=tables, progress=False)
 
 
 def test_every_state_has_the_value_of_a_plain_solver(solved):
@@ -154,13 +161,13 @@ def test_every_state_has_the_value_of_a_plain_solver(solved):
 
 def test_a_table_is_found_again_with_its_game(solved):
     game, states, arrays, table = solved
-    again = ym.open(game.name, tables=table.path.parent)
+    again = ym.open(name_of(game), tables=table.path.parent)
     assert str(again.game.start) == arrays["states"][0] + "\nFirst to move" or arrays["states"][0] in str(again.game.start)
-    same = ym.solve_listed(game.name, **arrays, tables=table.path.parent, progress=False)
+    same = ym.solve_listed(name_of(game), **arrays, tables=table.path.parent, progress=False)
     assert same.path == table.path
     other = arrays | {"results": [-result if result not in (0, -128) else result for result in arrays["results"]]}
-    with pytest.raises(ym.YomikiriError, match=game.name):
-        ym.solve_listed(game.name, **other, tables=table.path.parent, progress=False)
+    with pytest.raises(ym.YomikiriError, match=name_of(game)):
+        ym.solve_listed(name_of(game), **other, tables=table.path.parent, progress=False)
 
 
 def test_policies_are_measured(solved):
@@ -179,15 +186,15 @@ def test_every_command_opens_the_game_from_its_table(solved, tmp_path):
         assert told.returncode == 0, told.stderr
         return told.stdout
 
-    assert "random" in said("report", game.name, "-q", "--policy", "random,perfect")
-    assert arrays["states"][0] in said("query", game.name, "start")
-    said("verify", game.name, "-q")
-    assert json.loads(said("match", game.name, "random", "perfect", "--json", "-q"))
-    assert game.name in said("list")
-    said("export", game.name, "--out", str(tmp_path / "values.csv"), "-q")
+    assert "random" in said("report", name_of(game), "-q", "--policy", "random,perfect")
+    assert arrays["states"][0] in said("query", name_of(game), "start")
+    said("verify", name_of(game), "-q")
+    assert json.loads(said("match", name_of(game), "random", "perfect", "--json", "-q"))
+    assert name_of(game) in said("list")
+    said("export", name_of(game), "--out", str(tmp_path / "values.csv"), "-q")
     assert len((tmp_path / "values.csv").read_text().splitlines()) > 2
-    said("play", game.name, stdin="quit\n")
-    assert game.name in said("info", game.name)
+    said("play", name_of(game), stdin="quit\n")
+    assert name_of(game) in said("info", name_of(game))
 
 
 def test_what_is_no_game_is_refused_in_a_line():
@@ -214,6 +221,69 @@ def test_what_is_no_game_is_refused_in_a_line():
         ym.solve_listed("wrong", **(ring | {"scores": True}))
     with pytest.raises(ValueError, match="name"):
         ym.solve_listed("../wrong", **arrays)
+
+
+def test_a_class_gives_the_same_table(solved, tmp_path):
+    game, states, arrays, table = solved
+    walked = ym.solve(game, tables=tmp_path, progress=False)
+    assert walked.name == table.name == name_of(game)
+    for path in table.path.glob("*.npy"):
+        assert (walked.path / path.name).read_bytes() == path.read_bytes(), path.name
+    again = ym.solve(game, tables=tmp_path)
+    assert again.path == walked.path
+
+
+def test_names_and_numbers_of_moves_do_not_depend_on_the_run(tmp_path):
+    program = tmp_path / "walk.py"
+    program.write_text(
+        "import sys, yomikiri as ym\n"
+        "class Letters:\n"
+        "    def name(self): return 'letters'\n"
+        "    def start(self): return 'abcd'\n"
+        "    def moves(self, state): return {('take', letter) for letter in state}\n"
+        "    def move_text(self, move): return 'take ' + move[1]\n"
+        "    def play(self, state, move): return state.replace(move[1], '', 1)[1:] if move[1] == 'b' else state.replace(move[1], '')\n"
+        "    def result(self, state): return 'loss' if not state else None\n"
+        "ym.solve(Letters(), tables=sys.argv[1], progress=False)\n"
+    )
+    files = []
+    for seed in ("1", "2"):
+        place = tmp_path / seed
+        subprocess.run([sys.executable, program, place], check=True, env=os.environ | {"PYTHONHASHSEED": seed}, timeout=60)
+        files.append({path.name: path.read_bytes() for path in (place / "letters").iterdir() if path.name != "manifest.json"})
+    assert files[0] == files[1] and len(files[0]) > 8
+    assert set(ym.open("letters", tables=tmp_path / "1").game.start.moves) == {f"take {letter}" for letter in "abcd"}
+
+
+def test_a_class_that_breaks_a_promise_is_told_so():
+    def changed(**methods):
+        return type("Broken", (TicTacToe,), methods)()
+
+    def fails(self, state, move):
+        raise KeyError("no such square")
+
+    wrong = [
+        ({"play": fails}, r"Broken.play\('\.........', 0\) failed: KeyError: 'no such square'"),
+        ({"moves": lambda self, state: [0, 0]}, r"Broken.moves: a move twice in '\.\.\.\.\.\.\.\.\.'"),
+        ({"moves": lambda self, state: []}, "Broken.moves: no move in"),
+        ({"result": lambda self, state: 0.5}, "Broken.result: 0.5 for"),
+        ({"result": lambda self, state: 128 if state[0] == "X" else None}, "expected None, win, draw, loss"),
+        ({"play": lambda self, state, move: [state]}, "expected one that is hashable"),
+        ({"text": lambda self, state: "one"}, "have one text"),
+        ({"text": lambda self, state: state + "\n"}, "one line"),
+        ({"to_move": lambda self, state: 2}, "expected 0 or 1"),
+        ({"name": lambda self: "a/b"}, "name"),
+    ]
+    for methods, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            ym.solve(changed(**methods), progress=False)
+    turns = iter(range(10**9))
+    with pytest.raises(ValueError, match="another result"):
+        ym.solve(changed(result=lambda self, state: "loss" if state.count(".") < 8 else None if next(turns) < 5 else "draw"))
+    with pytest.raises(ValueError, match="max_states=100 is reached"):
+        ym.solve(TicTacToe(), max_states=100)
+    with pytest.raises(TypeError, match="start, moves, play, result"):
+        ym.solve(object())
 
 
 def test_a_damaged_list_is_noticed(tmp_path):

@@ -103,8 +103,9 @@ impl Listing {
         }
         let mut known = HashMap::new();
         for (state, text) in self.texts.iter().enumerate() {
-            if text.trim().is_empty() || text.contains(['\n', '\r']) {
-                return fail(format!("state {state}: a text is one line that is not empty"));
+            if text.is_empty() || text.trim() != text || text.contains(['\n', '\r']) {
+                let what = "a text is one line, not empty, without blanks around it";
+                return fail(format!("state {state}: {what}"));
             }
             if let Some(other) = known.insert(text, state) {
                 return fail(format!("states {other} and {state} have one text, `{text}`"));

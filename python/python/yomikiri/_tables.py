@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Sequence, TypedDict, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Iterator, Sequence, TypedDict, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -18,14 +18,16 @@ from ._games import _sampled, Game, Position, Positions
 from ._games import game as _game
 from ._progress import Told, directory
 from ._types import Json, PathLike, PositionsLike, Sides
+from ._walk import OwnGame, is_own, name_of, walk
 
 
 def solve(
-    game: str | Game = "othello-4x4",
+    game: str | Game | OwnGame = "othello-4x4",
     *,
     tables: PathLike | None = None,
     roots: PositionsLike | None = None,
     max_depth: int | None = None,
+    max_states: int | None = None,
     force: bool = False,
     progress: bool | None = None,
 ) -> Table:
@@ -35,16 +37,29 @@ def solve(
     positions to begin at instead of the start (texts, or anything `Game.positions` takes), ``max_depth`` is
     the ply after which no move is followed (required for minishogi). ``progress`` shows a tqdm bar; by default
     in terminals and notebooks if tqdm is installed. Ctrl-C interrupts; the same call resumes. ``force`` starts
-    even if memory or disk space is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    even if memory or disk space is expected not to suffice.
+
+    ``game`` may be an object of a class of one's own with the methods ``start()``, ``moves(state)``,
+    ``play(state, move)`` and ``result(state)``: None while the game goes on, else ``"win"``, ``"draw"``, ``"loss"`` or a
+    score (-127 to 127) of the player to move. States are hashable. Optional are ``name()``, ``to_move(state)`` (0 or 1:
+    a player may then move again, which is shown as a pass of the other), ``text(state)``, ``move_text(move)`` and
+    ``layer(state)``. Its states are walked, at most ``max_states`` of them, and solved as `solve_listed` does.
+
+    Raises `ValueError`, `TableError`, `YomikiriError`."""
+    if not isinstance(game, (str, Game)):
+        if not is_own(game):
+            raise TypeError(f"invalid game of type {type(game).__name__}: expected a name, or the methods start, moves, play, result")
+        if roots is not None or max_depth is not None:
+            raise ValueError("roots and max_depth are for games by name: begin a game of your own in start()")
+        arrays = walk(game, max_states, progress)
+        return solve_listed(name_of(game), **arrays, tables=tables, force=force, progress=progress)
+    if max_states is not None:
+        raise ValueError("max_states is for games of your own: games by name have max_depth")
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with Told(progress) as tell:
         core = _core.solve(rules._core, directory(tables), begin, max_depth, force, tell)
     return Table(core)
-
-
-#: Result of a state in which the game goes on.
-GOES_ON = -128
 
 
 def solve_listed(
@@ -87,7 +102,7 @@ def solve_listed(
     return solve(Game(core), tables=tables, force=force, progress=progress)
 
 
-_Whole = TypeVar("_Whole", bound="np.integer[Any]")
+_Whole = TypeVar("_Whole", bound=np.generic)
 
 
 def _whole(name: str, given: ArrayLike, dtype: type[_Whole]) -> NDArray[_Whole]:

@@ -38,6 +38,10 @@ Sides = Union[int, Sequence[int], Array, None]
 #: A document of ``docs/json.md``, or part of one.
 Json = dict[str, Any]
 
+#: A state and a move of a game that is a class in Python: whatever its methods take and return.
+OwnState = Any
+OwnMove = Any
+
 #: A directory or a file.
 PathLike = Union[str, "os.PathLike[str]"]
 
