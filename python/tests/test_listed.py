@@ -1,9 +1,11 @@
 """Games that are lists of states: solved as plain solvers solve them, kept with their tables, and used by every command."""
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -195,6 +197,21 @@ def test_every_command_opens_the_game_from_its_table(solved, tmp_path):
     assert len((tmp_path / "values.csv").read_text().splitlines()) > 2
     said("play", name_of(game), stdin="quit\n")
     assert name_of(game) in said("info", name_of(game))
+
+
+def test_connect_four_has_the_value_of_a_plain_solver_in_every_state(tmp_path):
+    spec = importlib.util.spec_from_file_location("walk", Path(__file__).parents[1] / "benches/walk.py")
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    game = bench.ConnectFour()
+    states, values = bench.bare(game)["states"], {}
+    for state in reversed(states):  # later states have more marks
+        result = game.result(state)
+        values[state] = max(-values[game.play(state, move)] for move in game.moves(state)) if result is None else result
+    table = ym.solve(game, tables=tmp_path, progress=False)
+    assert table.name == "connect-four" and len(table) == len(states) == 161_029
+    assert values[game.start()] == 0
+    assert (table.lookup(states).outcome == [values[state] for state in states]).all()
 
 
 def test_what_is_no_game_is_refused_in_a_line():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import Callable, Protocol, Sequence
+import sys
+from typing import Callable, Iterable, Protocol, Sequence
 
 from ._progress import Told
 from ._types import Json, OwnMove, OwnState
@@ -47,82 +49,111 @@ def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> Json:
     call = _Caller(game)
     begin = call("start")
     numbers, states = {begin: 0}, [begin]
-    edges: list[list[tuple[OwnMove, int]]] = []
-    results: list[int] = []
+    moved: list[OwnMove] = []
+    pointers, successors, results = [0], list[int](), list[int]()
+    # Methods are bound once, and what fails is named afterwards: a walk is little slower than a bare loop.
+    moves_of, play, result_of, at_most = game.moves, game.play, game.result, max_states or sys.maxsize
+    doing = "result"
+    given: tuple[OwnState, ...] = (begin,)
     what = f"walking {name_of(game)}"
     with Told(progress) as tell:
         for state in states:  # grows while it is walked
-            result = _number(call("result", state), game, state)
-            results.append(GOES_ON if result is None else result)
-            found: list[tuple[OwnMove, int]] = []
-            moves = list(call("moves", state)) if result is None else []
-            if result is None and not moves:
-                raise ValueError(f"{_method(game, 'moves')}: no move in {_shown(state)}, and result() is None there")
-            for move in _sorted(moves, game, state):
-                after = call("play", state, move)
-                try:
-                    number = numbers.setdefault(after, len(states))
-                except TypeError as error:
-                    what = f"{_method(game, 'play')}: invalid state {_shown(after)}: expected one that is hashable"
-                    raise ValueError(f"{what} ({error})") from error
-                if number == len(states):
-                    if max_states is not None and number >= max_states:
-                        raise ValueError(
-                            f"max_states={max_states} is reached: {len(results)} states were followed, "
-                            f"{len(states) - len(results)} more wait")
-                    states.append(after)
-                found.append((move, number))
-            edges.append(found)
+            try:
+                doing, given = "result", (state,)
+                result = result_of(state)
+                if result is None:
+                    doing = "moves"
+                    moves = _sorted(moves_of(state), game, state)
+                    doing = "play"
+                    for move in moves:
+                        given = (state, move)
+                        after = play(state, move)
+                        number = numbers.get(after)
+                        if number is None:
+                            number = numbers[after] = len(states)
+                            states.append(after)
+                        moved.append(move)
+                        successors.append(number)
+            except _Refused:
+                raise
+            except Exception as error:
+                if doing == "play" and isinstance(error, TypeError) and "unhashable" in str(error):
+                    broken = f"{_method(game, 'play')}: invalid state {_shown(after)}: expected one that is hashable"
+                    raise _Refused(f"{broken} ({error})") from error
+                raise call.failed(doing, given, error) from error
+            pointers.append(len(moved))
+            results.append(GOES_ON if result is None else _number(result, game, state))
+            if len(states) > at_most:
+                raise _Refused(
+                    f"max_states={max_states} is reached: {len(results)} states were followed, "
+                    f"{len(states) - len(results)} more wait")
             if tell is not None and len(results) % 1024 == 0:
                 tell(what, len(results), len(states))
     for at in range(0, len(states), max(1, len(states) // _ASKED_AGAIN)):
-        again = _number(call("result", states[at]), game, states[at])
-        if (GOES_ON if again is None else again) != results[at]:
-            raise ValueError(f"{_method(game, 'result')}: another result for {_shown(states[at])} when asked again")
-    return _listing(call, states, edges, results)
+        again = call("result", states[at])
+        if (GOES_ON if again is None else _number(again, game, states[at])) != results[at]:
+            raise _Refused(f"{_method(game, 'result')}: another result for {_shown(states[at])} when asked again")
+    actions, names = _actions(call, moved)
+    listing: Json = {
+        "row_pointers": pointers, "actions": actions, "successors": successors, "results": results,
+        "states": _lines(call, states), "move_names": names, "start": 0,
+        "movers": [_mover(call, state) for state in states] if call.has("to_move") else None,
+        "scores": not all(-1 <= result <= 1 for result in set(results) - {GOES_ON}) or bool(getattr(game, "scores", False)),
+    }
+    if names is not None or call.has("layer"):
+        layers = [call("layer", state) for state in states] if call.has("layer") else [0] * len(states)
+        _reorder(listing, sorted(range(len(states)), key=lambda at: layers[at]))
+    return listing
 
 
-def _listing(call: _Caller, states: list[OwnState], edges: list[list[tuple[OwnMove, int]]], results: list[int]) -> Json:
-    order = list(range(len(states)))
-    if call.has("layer"):
-        layers = [call("layer", state) for state in states]
-        order.sort(key=lambda at: layers[at])
-    place = {at: number for number, at in enumerate(order)}
-    used = {move for found in edges for move, _ in found}
+def _actions(call: _Caller, moved: list[OwnMove]) -> tuple[list[int], list[str] | None]:
+    """Returns the number of each move, and the names of the numbers unless they are numbers themselves."""
+    used = set(moved)
     are_numbers = all(isinstance(move, int) and 0 <= move <= _MOST_ACTION for move in used)
     named = call.has("move_text")
     texts = {move: str(call("move_text", move)) if named else str(move) for move in used}
-    names: list[str] = []
+    if are_numbers and not named:
+        return moved, None
     if are_numbers:
-        action = {move: int(move) for move in used}
-        if named:
-            names = [str(number) for number in range(max(action.values(), default=0) + 1)]
-            for move, number in action.items():
-                names[number] = texts[move]
-    else:
-        names = sorted(set(texts.values()))
-        if len(names) != len(used):
-            raise ValueError(f"{_method(call.game, 'move_text')}: two moves have one text")
-        numbered = {name: at for at, name in enumerate(names)}
-        action = {move: numbered[texts[move]] for move in used}
-    pointers, actions, successors = [0], [], []
-    for at in order:
-        for number, after in sorted((action[move], place[after]) for move, after in edges[at]):
-            actions.append(number)
-            successors.append(after)
-        pointers.append(len(actions))
-    lines = [str(call("text", states[at])) for at in order] if call.has("text") else None
-    if lines is None and all(isinstance(state, (str, int, tuple)) for state in states):
-        own = [str(states[at]) for at in order]
-        is_fit = len(set(own)) == len(own) and all(text and text == text.strip() and "\n" not in text for text in own)
-        lines = own if is_fit else None
-    outcomes = all(-1 <= result <= 1 for result in results if result != GOES_ON)
-    return {
-        "row_pointers": pointers, "actions": actions, "successors": successors, "results": [results[at] for at in order],
-        "states": lines, "move_names": names or None, "start": place[0],
-        "movers": [_mover(call, states[at]) for at in order] if call.has("to_move") else None,
-        "scores": not outcomes or bool(getattr(call.game, "scores", False)),
-    }
+        names = [str(number) for number in range(max(used, default=0) + 1)]
+        for move in used:
+            names[int(move)] = texts[move]
+        return moved, names
+    names = sorted(set(texts.values()))
+    if len(names) != len(used):
+        raise _Refused(f"{_method(call.game, 'move_text')}: two moves have one text")
+    numbered = {name: at for at, name in enumerate(names)}
+    return [numbered[texts[move]] for move in moved], names
+
+
+def _lines(call: _Caller, states: list[OwnState]) -> list[str] | None:
+    """Returns the texts of states: those of the class, else states as they print, if no two print alike."""
+    if call.has("text"):
+        return [str(call("text", state)) for state in states]
+    if not all(isinstance(state, (str, int, tuple)) for state in states):
+        return None
+    own = [str(state) for state in states]
+    is_fit = len(set(own)) == len(own) and all(text and text == text.strip() and "\n" not in text for text in own)
+    return own if is_fit else None
+
+
+def _reorder(listing: Json, order: list[int]) -> None:
+    """Puts the states of a listing in another order, and the moves of each in that of their numbers."""
+    place = {at: number for number, at in enumerate(order)}
+    begins, actions, successors = listing["row_pointers"], listing["actions"], listing["successors"]
+    edges = [
+        sorted((actions[edge], place[successors[edge]]) for edge in range(begins[at], begins[at + 1])) for at in order]
+    listing["row_pointers"] = [0, *itertools.accumulate(map(len, edges))]
+    listing["actions"] = [action for found in edges for action, _ in found]
+    listing["successors"] = [after for found in edges for _, after in found]
+    for name in ("results", "states", "movers"):
+        if listing[name] is not None:
+            listing[name] = [listing[name][at] for at in order]
+    listing["start"] = place[listing["start"]]
+
+
+class _Refused(ValueError):
+    """A promise that a class breaks."""
 
 
 class _Caller:
@@ -139,8 +170,12 @@ class _Caller:
         try:
             return call(*given)
         except Exception as error:
-            shown = ", ".join(map(_shown, given))
-            raise ValueError(f"{_method(self.game, method)}({shown}) failed: {type(error).__name__}: {error}") from error
+            raise self.failed(method, given, error) from error
+
+    def failed(self, method: str, given: tuple[OwnState, ...], error: Exception) -> ValueError:
+        """Returns the error for an exception of a method."""
+        shown = ", ".join(map(_shown, given))
+        return _Refused(f"{_method(self.game, method)}({shown}) failed: {type(error).__name__}: {error}")
 
 
 def _method(game: OwnGame, method: str) -> str:
@@ -153,10 +188,8 @@ def _shown(thing: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _number(result: object, game: OwnGame, state: object) -> int | None:
-    """Returns a result as a number; `None` while the game goes on."""
-    if result is None:
-        return None
+def _number(result: object, game: OwnGame, state: object) -> int:
+    """Returns a result as a number."""
     if isinstance(result, str) and result in _WORDS:
         return _WORDS[result]
     try:
@@ -165,21 +198,29 @@ def _number(result: object, game: OwnGame, state: object) -> int | None:
             return int(number)
     except (TypeError, ValueError):
         pass
-    raise ValueError(
+    raise _Refused(
         f"{_method(game, 'result')}: {_shown(result)} for {_shown(state)}, expected None, win, draw, loss or a whole "
         "number from -127 to 127")
 
 
-def _sorted(moves: list[OwnMove], game: OwnGame, state: object) -> list[OwnMove]:
+def _sorted(given: Iterable[OwnMove], game: OwnGame, state: object) -> list[OwnMove]:
     """Returns moves by number, or else by text: the order in which a set has them is not that of each run."""
+    moves = list(given)
+    if not moves:
+        raise _Refused(f"{_method(game, 'moves')}: no move in {_shown(state)}, and result() is None there")
     if len(set(moves)) != len(moves):
-        raise ValueError(f"{_method(game, 'moves')}: a move twice in {_shown(state)}")
-    are_numbers = all(isinstance(move, int) for move in moves)
-    return sorted(moves) if are_numbers else sorted(moves, key=str)
+        raise _Refused(f"{_method(game, 'moves')}: a move twice in {_shown(state)}")
+    if type(moves[0]) is int:
+        try:
+            moves.sort()
+            return moves
+        except TypeError:
+            pass
+    return sorted(moves, key=str)
 
 
 def _mover(call: _Caller, state: object) -> int:
     mover = call("to_move", state)
     if mover not in (0, 1):
-        raise ValueError(f"{_method(call.game, 'to_move')}: {_shown(mover)} for {_shown(state)}, expected 0 or 1")
+        raise _Refused(f"{_method(call.game, 'to_move')}: {_shown(mover)} for {_shown(state)}, expected 0 or 1")
     return int(mover)
