@@ -92,11 +92,18 @@ class Coins:
         return None if state[0] else state[2] * (1, -1)[state[1]]
 
 
-GAMES = [TicTacToe(), Sticks(), Ring(), Coins()]
+class LastCoins(Coins):
+    """One game ends while the player who has just moved would move again: its result is still that player's."""
+
+    def start(self):
+        return (1, 4), 0, 0
+
+
+GAMES = [TicTacToe(), Sticks(), Ring(), Coins(), LastCoins()]
 
 
 def name_of(game):
-    return {"TicTacToe": "tic-tac-toe"}.get(type(game).__name__, type(game).__name__.lower())
+    return {"TicTacToe": "tic-tac-toe", "LastCoins": "last-coins"}.get(type(game).__name__, type(game).__name__.lower())
 
 
 def listed(game):

@@ -149,65 +149,39 @@ impl Listing {
         }
     }
 
-    /// Makes players move in turn: puts a pass before a state whose player has just moved, and gives a result to the
-    /// player whose turn it would be. Does nothing without movers.
+    /// Makes players move in turn: puts a pass of the other player before a state whose player has just moved, a finished
+    /// one too, so that each listed state keeps its player and its result. Does nothing without movers.
     fn in_turn(&mut self) {
         if self.movers.is_empty() {
             return;
         }
         let states = self.states();
-        // By state: whether it is entered by the other player's moves, and by its own player's.
-        let mut entered = vec![[false; 2]; states];
-        entered[self.start as usize][0] = true;
-        for state in 0..states {
-            for (_, after) in self.moves_of(state) {
-                let is_again = self.movers[state] == self.movers[after as usize];
-                entered[after as usize][usize::from(is_again)] = true;
-            }
-        }
-        // The state that stands for each one after a move of its own player.
-        let mut instead: Vec<u32> = (0..states as u32).collect();
         let pass = self.actions.iter().max().map_or(0, |most| most + 1);
-        let mut passes = Vec::new();
-        for (state, [by_other, by_own]) in entered.into_iter().enumerate().filter(|(_, it)| it[1]) {
-            let is_over = self.results[state] != GOES_ON;
-            if is_over && by_own && !by_other {
-                self.results[state] = -self.results[state];
-                self.movers[state] = 1 - self.movers[state];
-                continue;
-            }
-            instead[state] = (states + passes.len()) as u32;
-            passes.push((state, is_over));
-        }
+        // By state: the pass that leads to it.
+        let mut passes: HashMap<u32, u32> = HashMap::new();
         for state in 0..states {
-            let range = self.row_pointers[state] as usize..self.row_pointers[state + 1] as usize;
-            for at in range {
-                let after = self.successors[at] as usize;
-                if self.movers[state] == self.movers[after] {
-                    self.successors[at] = instead[after];
+            for edge in self.row_pointers[state] as usize..self.row_pointers[state + 1] as usize {
+                let after = self.successors[edge];
+                if self.movers[state] == self.movers[after as usize] {
+                    let next = (states + passes.len()) as u32;
+                    self.successors[edge] = *passes.entry(after).or_insert(next);
                 }
             }
         }
-        for (state, is_over) in passes {
-            self.movers.push(1 - self.movers[state]);
-            self.results.push(if is_over { -self.results[state] } else { GOES_ON });
-            if !is_over {
-                self.pass = Some(pass);
-                self.actions.push(pass);
-                self.successors.push(state as u32);
-            }
+        let mut after: Vec<(u32, u32)> = passes.into_iter().collect();
+        after.sort_unstable_by_key(|(_, number)| *number);
+        for &(state, _) in &after {
+            self.movers.push(1 - self.movers[state as usize]);
+            self.results.push(GOES_ON);
+            self.actions.push(pass);
+            self.successors.push(state);
             self.row_pointers.push(self.actions.len() as u64);
             if !self.texts.is_empty() {
-                let what =
-                    if is_over { "after another move of one player" } else { "after a pass" };
-                let text = match is_over {
-                    true => format!("{} ({what})", self.texts[state]),
-                    false => format!("pass, then {}", self.texts[state]),
-                };
-                self.texts.push(text);
+                self.texts.push(format!("pass, then {}", self.texts[state as usize]));
             }
         }
-        if let (Some(pass), false) = (self.pass, self.action_names.is_empty()) {
+        self.pass = (!after.is_empty()).then_some(pass);
+        if self.pass.is_some() && !self.action_names.is_empty() {
             self.action_names.resize(usize::from(pass), String::new());
             self.action_names.push("pass".to_string());
         }
@@ -306,6 +280,8 @@ impl Listed {
         crate::table::check_name(&listing.name)?;
         listing.check()?;
         listing.in_turn();
+        // The text of a pass may be another state's.
+        listing.check()?;
         Listed::in_order(listing)
     }
 

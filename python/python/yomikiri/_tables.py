@@ -91,7 +91,8 @@ def solve_listed(
     ``movers`` ``(N,)`` says who is to move, 0 or 1: a player may then move again, which is shown as a pass of the other.
     Without it players move in turn. ``start`` is the state in which the game begins.
 
-    Raises `ValueError` for what is no game, naming the state; `TableError` if there is another table of that name."""
+    Raises `ValueError` for an invalid list, with the state and its fault, and `YomikiriError` if another game has a table
+    of that name."""
     core = _core.Game.listed(
         (name, title or name), start,
         _whole("row_pointers", row_pointers, np.uint64), _whole("actions", actions, np.uint16),
