@@ -1,14 +1,16 @@
 //! Games and positions.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1,
+    PyReadonlyArray2, PyReadonlyArray4,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::error::Error;
-use yomikiri::games::listed::{Listed, Listing};
+use yomikiri::games::listed::{GOES_ON, Listed, Listing};
 use yomikiri::oracle::empty_squares;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout, Plane};
@@ -54,7 +56,7 @@ impl Game {
 
     /// Makes a game of states, moves and results in arrays.
     #[staticmethod]
-    #[pyo3(signature = (names, start, row_pointers, actions, successors, results, has_scores, movers, texts, action_names))]
+    #[pyo3(signature = (names, start, row_pointers, actions, successors, results, has_scores, movers, texts, action_names, planes))]
     #[allow(clippy::too_many_arguments, reason = "they are the arrays of a listing")]
     fn listed(
         names: [String; 2],
@@ -67,8 +69,14 @@ impl Game {
         movers: Option<PyReadonlyArray1<'_, u8>>,
         texts: Vec<String>,
         action_names: Vec<String>,
+        planes: Option<PyReadonlyArray4<'_, f32>>,
     ) -> PyResult<Game> {
         let [name, title] = names;
+        let planes = planes.as_ref().map(|planes| planes.as_array());
+        let side = |at: usize| {
+            let side = planes.map_or(0, |planes| planes.shape()[at]);
+            u32::try_from(side).unwrap_or(u32::MAX)
+        };
         let listing = Listing {
             name,
             title,
@@ -81,8 +89,16 @@ impl Game {
             movers: movers.map_or(Vec::new(), |movers| movers.as_array().to_vec()),
             texts,
             action_names,
+            grid: [side(1), side(2), side(3)],
+            planes: planes.map_or(Vec::new(), |planes| planes.iter().copied().collect()),
             pass: None,
         };
+        if crate::known().named(&listing.name).is_ok() {
+            return Err(value_error(format!(
+                "'{}' is a game already: name it otherwise",
+                listing.name
+            )));
+        }
         let game = Listed::new(listing).map_err(|error| value_error(error.line()))?;
         Ok(Game { game: game.into_rules() })
     }
@@ -90,6 +106,26 @@ impl Game {
     #[getter]
     fn name(&self) -> String {
         self.game.name()
+    }
+
+    /// Checksum of the states and moves of a listed game; `None` for a game that is rules.
+    #[getter]
+    fn listing(&self) -> Option<&str> {
+        Some(self.game.typed::<Listed>()?.checksum())
+    }
+
+    /// Directory of the table that a listed game was opened from.
+    #[getter]
+    fn home(&self) -> Option<PathBuf> {
+        Some(self.game.typed::<Listed>()?.home()?.to_path_buf())
+    }
+
+    /// Returns at most `most` states of a listed game with texts, the start and others spread over the list: each
+    /// state's text, its result, or `None` if the game goes on, the player to move, and the names of the moves with the
+    /// texts after them, past added passes.
+    fn listed_rows(&self, most: usize) -> Vec<ListedRow> {
+        let listed = self.game.typed::<Listed>();
+        listed.map_or(Vec::new(), |listed| rows_of(listed, most))
     }
 
     #[getter]
@@ -125,6 +161,12 @@ impl Game {
     #[getter]
     fn has_scores(&self) -> bool {
         self.game.has_scores()
+    }
+
+    /// Greatest score, 1 in a game without scores.
+    #[getter]
+    fn max_score(&self) -> i8 {
+        self.game.max_score().map_or(1, |score| score.0)
     }
 
     /// `true` if layers count discs, so that positions have a number of empty squares.
@@ -180,11 +222,11 @@ impl Game {
         Ok(self.of(all))
     }
 
-    /// Reads the game's own planes, `(N, planes · rows · columns)` bytes.
+    /// Reads the game's own planes, `(N, planes · rows · columns)`.
     fn of_planes(
         &self,
         py: Python<'_>,
-        planes: PyReadonlyArray2<'_, u8>,
+        planes: PyReadonlyArray2<'_, f32>,
         sides: PyReadonlyArray1<'_, u8>,
     ) -> PyResult<Positions> {
         let (game, width) = (&self.game, planes.as_array().ncols());
@@ -241,6 +283,31 @@ impl Game {
         }
         Ok(self.game.action_name(side_of(side), Action(action)))
     }
+}
+
+/// Text, result, player to move, and moves by name with the texts after them.
+type ListedRow = (String, Option<i8>, u8, Vec<(String, String)>);
+
+fn rows_of(listed: &Listed, most: usize) -> Vec<ListedRow> {
+    let listing = listed.listing();
+    let count = listing.texts.len();
+    let step = count.div_ceil(most.max(1)).max(1);
+    let spread = (0..count).step_by(step).map(|state| state as u32);
+    let states = std::iter::once(listing.start)
+        .chain(spread)
+        .filter(|state| (*state as usize) < count && listed.listed_state(*state) == *state);
+    let row = |state: u32| {
+        let at = state as usize;
+        let mut moves = Vec::new();
+        listed.moves(&state, |action, after| {
+            let after = listed.listed_state(after) as usize;
+            moves.push((listed.action_name(Side::First, action), listing.texts[after].clone()));
+        });
+        let result = Some(listing.results[at]).filter(|result| *result != GOES_ON);
+        let mover = listing.movers.get(at).copied().unwrap_or(0);
+        (listing.texts[at].clone(), result, mover, moves)
+    };
+    states.map(row).collect()
 }
 
 impl Game {
@@ -438,10 +505,23 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
-    /// Returns the same boards with `side` to move.
+    /// Returns number and text of each position of a listed game, past an added pass.
+    fn listed_states(&self) -> PyResult<Vec<(u32, String)>> {
+        let listed = self.game.typed::<Listed>();
+        let listed = listed.ok_or_else(|| value_error("no listed game"))?;
+        let texts = &listed.listing().texts;
+        let state = |position: &AnyPosition| {
+            let state = listed.listed_state(self.game.key(&position.state) as u32);
+            (state, texts.get(state as usize).cloned().unwrap_or_default())
+        };
+        Ok(self.all.iter().map(state).collect())
+    }
+
+    /// Returns the same boards with `side` to move; a listed game shows everybody the same.
     fn seen_by(&self, side: u8) -> PyResult<Positions> {
         let side = side_of(side);
-        let seen = |position: &AnyPosition| match position.side == side {
+        let is_listed = self.game.typed::<Listed>().is_some();
+        let seen = |position: &AnyPosition| match is_listed || position.side == side {
             true => Some(*position),
             false => Some(AnyPosition { state: self.game.swapped(&position.state)?, side }),
         };

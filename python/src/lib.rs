@@ -65,6 +65,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<Arc<dyn Rules>>) -> PyRes
     module.add_class::<measure::Asked>()?;
     module.add_function(wrap_pyfunction!(errors::write_text, module)?)?;
     module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::remove_table, module)?)?;
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
     module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(measure::solve_positions, module)?)?;

@@ -29,7 +29,7 @@ enum InputForm {
 }
 
 /// Layouts without planes, available for every game.
-const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
+const WITHOUT_PLANES: [&str; 4] = ["positions", "keys", "notations", "states"];
 
 /// A policy as the package passes it: a name, a name with another to show, or a callable with its name, its
 /// layout, the planes of the layout, whether it takes the legal moves, and the options of [`ReadingSpec`].

@@ -62,6 +62,13 @@ pub(crate) fn open_table(
     solved.map(Table::new)
 }
 
+/// Removes the table of a name.
+#[pyfunction]
+pub(crate) fn remove_table(name: &str, tables: PathBuf) -> PyResult<()> {
+    let removed = Store::at(&tables).removal(name).and_then(|removal| removal.remove());
+    removed.map(|_| ()).map_err(|error| table_error(error.line()))
+}
+
 /// Enumerates and solves a game from its start or other roots, in full or to a depth, or opens the existing
 /// table.
 #[pyfunction]
@@ -125,8 +132,15 @@ pub(crate) fn solve(
             yomikiri::solve::solve(&*game, &mut table, &options, state, &mut |_, _| {})
                 .map_err(|e| yomikiri_error(&e))?;
         }
-        let solved = SolvedTable::open(game.clone(), table, true)
-            .map_err(|error| table_error(error.line()))?;
+        // A listed game of its table knows where that is.
+        let game = match table.manifest().listed {
+            Some(_) => {
+                crate::known().of_table(&table).map_err(|error| table_error(error.line()))?
+            }
+            None => game.clone(),
+        };
+        let solved =
+            SolvedTable::open(game, table, true).map_err(|error| table_error(error.line()))?;
         solved.ok_or_else(|| table_error("the table has no values"))
     });
     solved.map(Table::new)

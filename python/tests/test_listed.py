@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import os
+import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -322,3 +324,204 @@ def test_a_damaged_list_is_noticed(tmp_path):
                 ym.open("sticks", tables=tmp_path)
         path.write_bytes(whole)
     assert len(ym.open("sticks", tables=tmp_path)) == len(arrays["states"])
+
+
+def planes_of(state):
+    return np.array([[mark == own for mark in state] for own in "XO."], np.float32).reshape(3, 3, 3)
+
+
+class Drawn(TicTacToe):
+    """Tic-tac-toe whose states have planes, and whose name finds its table."""
+
+    def name(self):
+        return "drawn"
+
+    def planes(self, state):
+        return planes_of(state)
+
+
+def test_planes_of_a_class_are_what_networks_receive(tmp_path):
+    table = ym.solve(Drawn(), tables=tmp_path, progress=False)
+    states, _ = listed(Drawn())
+    positions = table.game.positions(states)
+    assert table.game.shape == (3, 3) and len(table.game.planes) == 3
+    assert (positions.planes() == [planes_of(state) for state in states]).all()
+    assert (positions.planes("nhwc") == np.moveaxis(positions.planes(), 1, -1)).all()
+    assert (table.lookup(positions.planes()).outcome == table.lookup(states).outcome).all()
+    with pytest.raises(ym.PositionError, match="row 0"):
+        table.lookup(positions.planes()[:1] + 0.5)
+    weights = np.random.default_rng(0).normal(size=(27, 9))
+    seen = []
+
+    def network(planes):
+        seen.append(planes.shape[1:])
+        return planes.reshape(len(planes), -1) @ weights
+
+    report = ym.evaluate(table, network, "random", progress=False)
+    assert set(seen) == {(3, 3, 3)}
+    # The same by hand: the mean, over positions whose moves differ in result, of the probability of the best ones.
+    values = plain(Drawn(), states)
+    kept = []
+    for state in states:
+        moves = Drawn().moves(state) if Drawn().result(state) is None else []
+        worth = {move: -values[Drawn().play(state, move)] for move in moves}
+        if len(set(worth.values())) > 1:
+            logits = planes_of(state).ravel() @ weights
+            chances = {move: np.exp(logits[move]) for move in moves}
+            kept.append(sum(chances[move] for move in moves if worth[move] == max(worth.values())) / sum(chances.values()))
+    assert report.metrics["result_kept"] == pytest.approx(np.mean(kept), rel=1e-6)
+    data = table.dataset("train")
+    assert data.planes.shape[1:] == (3, 3, 3) and data.planes.dtype == np.float32
+
+
+def test_numbers_of_planes_are_kept_as_they_are(tmp_path):
+    planes = {"2": [[0.25, -3]], "1": [[-0.0, 1e9]], "0": [[0, 0]]}
+    game = type("Nim", (), {
+        "start": lambda self: "2", "moves": lambda self, state: [1, 2][: int(state)],
+        "play": lambda self, state, move: str(int(state) - move), "result": lambda self, state: "loss" if state == "0" else None,
+        "planes": lambda self, state: planes[state]})
+    table = ym.solve(game(), tables=tmp_path, progress=False)
+    assert table.game.positions(["2", "1", "0"]).planes().tolist() == [[planes[state]] for state in ("2", "1", "0")]
+    stored = next(table.states(columns=["planes", "board"]))
+    assert {board: found.tolist() for board, found in zip(stored["board"], stored["planes"])} == {
+        state: [planes[state]] for state in ("2", "1")}
+    table.export(tmp_path / "out.npz", columns=["planes", "score" if table.has_scores else "outcome"])
+    assert np.load(tmp_path / "out.npz")["planes"].dtype == np.float32
+    flat = type("Flat", (game,), {"planes": lambda self, state: planes[state][0]})
+    shapes = []
+    ym.evaluate(ym.solve(flat(), tables=tmp_path), lambda planes: shapes.append(planes.shape[1:]) or planes[:, :1] * [[1, 2, 3]])
+    assert set(shapes) == {(2,)}
+    for wrong, message in [(lambda self, state: np.zeros(int(state) + 1), r"planes: shape \(2,\) for '1', \(3,\) before"),
+                           (lambda self, state: [[1, 2], [3]], "planes"), (lambda self, state: [np.nan], "not finite")]:
+        with pytest.raises(ValueError, match=message):
+            ym.solve(type("Wrong", (game,), {"planes": wrong})(), tables=tmp_path, progress=False)
+
+
+def test_a_callable_receives_the_states_of_the_class(tmp_path):
+    """Without planes; of a player who moves again too, whose opponent's pass is not asked for."""
+    for game, best in [(Coins(), lambda state: int(bool(state[0]) and state[0][-1] > state[0][0])), (Sticks(), lambda state: 1)]:
+        table = ym.solve(game, tables=tmp_path, progress=False)
+        states, _ = listed(game)
+
+        def first(batch):
+            assert all(state in states for state in batch)
+            return [best(state) if best(state) in game.moves(state) else 0 for state in batch]
+
+        def one(batch):
+            chances = np.zeros((len(batch), 2 if type(game) is Coins else 4))
+            for row, state in zip(chances, batch):
+                row[best(state) if best(state) in game.moves(state) else 0] = 1
+            return chances
+
+        report = ym.evaluate(table, first, one, progress=False)
+        assert report["one"] == {**report["first"], "nll": report["one"]["nll"]}
+        values = plain(game, states)
+
+        def valued(batch):
+            return np.sign([values[state] for state in batch]).astype(float)
+
+        exact = ym.evaluate(table, valued, progress=False).metrics
+        assert exact["value_error"] == 0 and exact["all_result_kept"] == 1
+        lost, seen = [], [(game.start(), 0)]
+        for state, side in seen:  # a state counts for each side that can be to move
+            if game.result(state) is None:
+                after = ((game.play(state, move), 1 - side if type(game) is Sticks else 0) for move in game.moves(state))
+                seen += [one for one in dict.fromkeys(after) if one not in seen]
+                sign = lambda after: 1 if hasattr(game, "to_move") and game.to_move(state) == game.to_move(after) else -1
+                worth = {move: sign(game.play(state, move)) * values[game.play(state, move)] for move in game.moves(state)}
+                lost.append(max(worth.values()) - worth[best(state)])
+        passes = len(table) - len(states)
+        assert report["first"]["all_score_lost"] * (len(lost) + passes) == pytest.approx(sum(lost))
+
+
+def test_a_class_with_a_name_finds_its_table(tmp_path):
+    calls = []
+
+    class Counting(Drawn):
+        def play(self, state, move):
+            calls.append(1)
+            return super().play(state, move)
+
+    first = ym.solve(Counting(), tables=tmp_path, progress=False)
+    walked = len(calls)
+    again = ym.solve(Counting(), tables=tmp_path, progress=False)
+    assert again.path == first.path and walked == 16_167 and len(calls) - walked < walked / 4
+    # It knows the states of the class, which reads them from their texts.
+    assert ym.evaluate(again, lambda states: [min(Drawn().moves(state) or [0]) for state in states], layout="states", progress=False)
+    ym.solve(Counting(), tables=tmp_path, progress=False, force=True)
+    assert len(calls) - walked > walked
+
+    class Misere(Counting):
+        def result(self, state):
+            return {None: None, 0: 0, -1: 1}[super().result(state)]
+
+    with pytest.warns(RuntimeWarning, match="another result in"):
+        other = ym.solve(Misere(), tables=tmp_path, progress=False)
+    assert (other.lookup("start").outcome[0], len(other)) == (0, 5478)
+    assert other.lookup(["XX.OO...."]).outcome[0] != table_of(tmp_path / "x").lookup(["XX.OO...."]).outcome[0]
+    with pytest.warns(RuntimeWarning, match="another move in"):
+        ym.solve(type("Less", (Counting,), {"moves": lambda self, state: Misere().moves(state)[:2]})(), tables=tmp_path, progress=False)
+    with pytest.warns(RuntimeWarning, match="another start"):
+        ym.solve(type("Later", (Counting,), {"start": lambda self: "X...O...."})(), tables=tmp_path, progress=False)
+
+    class Tuples(Ring):
+        def name(self):
+            return "tuples"
+
+    ym.solve(Tuples(), tables=tmp_path, progress=False)
+    with pytest.warns(RuntimeWarning, match=r"cannot be read without a method read\(text\)"):
+        ym.solve(Tuples(), tables=tmp_path, progress=False)
+    readable = type("Readable", (Tuples,), {"read": lambda self, text: tuple(map(int, text[1:-1].split(",")))})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(ym.solve(readable(), tables=tmp_path, progress=False)) == len(listed(Ring())[0])
+    with pytest.warns(RuntimeWarning, match="Unreadable.read.* failed: KeyError"):
+        ym.solve(type("Unreadable", (Tuples,), {"read": lambda self, text: {}[text]})(), tables=tmp_path, progress=False)
+
+
+def table_of(tables):
+    return ym.solve(TicTacToe(), tables=tables, progress=False)
+
+
+def test_a_table_of_another_game_is_replaced_only_if_asked(tmp_path):
+    table_of(tmp_path)
+    other = type("TicTacToe", (TicTacToe,), {"start": lambda self: "X........"})
+    with pytest.raises(ym.YomikiriError, match="another game of this name: force=True replaces it"):
+        ym.solve(other(), tables=tmp_path, progress=False)
+    assert len(table_of(tmp_path)) == 5478
+    assert len(ym.solve(other(), tables=tmp_path, progress=False, force=True)) < 5478
+    with pytest.raises(ValueError, match="'othello-4x4' is a game already"):
+        ym.solve(type("O", (TicTacToe,), {"name": lambda self: "othello-4x4"})(), tables=tmp_path)
+
+
+def test_games_and_positions_of_lists_pickle(tmp_path):
+    table = ym.solve(Coins(), tables=tmp_path, progress=False)
+    for thing in (table.game, table.game.start, table.game.positions(table.roots), table):
+        same = pickle.loads(pickle.dumps(thing))
+        assert type(same) is type(thing)
+    assert pickle.loads(pickle.dumps(table.game.start)) == table.game.start
+    assert ym.game("coins", tables=tmp_path) == table.game
+    with pytest.raises(ValueError, match="unknown game"):
+        ym.game("coins", tables=tmp_path / "none")
+
+
+def test_environments_play_a_listed_game(tmp_path):
+    pytest.importorskip("gymnasium")
+    table = ym.solve(Drawn(), tables=tmp_path, progress=False)
+    for opponent in ("random", "perfect"):
+        env = ym.env(table, opponent=opponent, side=None)
+        outcomes = []
+        for seed in range(20):
+            seen, info = env.reset(seed=seed)
+            is_over = False
+            while not is_over:
+                assert (seen["observation"] == planes_of(info["position"])).all() and env.observation_space.contains(seen)
+                seen, reward, is_over, _, info = env.step(int(seen["action_mask"].argmax()))
+            outcomes.append(reward)
+        assert (max(outcomes) <= 0) == (opponent == "perfect") and min(outcomes) == -1
+    pytest.importorskip("pettingzoo")
+    both = ym.aec_env(table)
+    both.reset()
+    while not any(both.terminations.values()):
+        both.step(int(both.last()[0]["action_mask"].argmax()))
+    assert both.rewards == {"player_0": 1, "player_1": -1}

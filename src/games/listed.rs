@@ -2,13 +2,18 @@
 //!
 //! A [`Listing`] is checked when it is made and when it is read from a table, which contains it: from there on its
 //! game is like any other. Where a player moves again, a pass of the other one is put between the two moves.
+//! States may have planes, which are those of whoever listed them: any numbers in a grid.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::Error;
 use crate::rules::{
-    Action, Empties, Facts, Game, Outcome, Position, Repetition, RepetitionRule, Score, Side,
+    Action, Empties, Facts, Game, MoveSquares, Outcome, PlaneKinds, Position, Repetition,
+    RepetitionRule, Score, Side,
 };
 use crate::table::{Draft, ListedFacts, Table};
 
@@ -16,9 +21,11 @@ use crate::table::{Draft, ListedFacts, Table};
 pub const GOES_ON: i8 = i8::MIN;
 /// Most actions: one is left for the pass.
 const MOST_ACTIONS: u16 = u16::MAX - 2;
+/// Most numbers in the planes of a state.
+const MOST_PLANE_NUMBERS: u32 = 1 << 20;
 
 /// States of a game with their moves, as arrays of a state or of a move.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
     /// Name of the game and of its table: letters, digits and hyphens.
     pub name: String,
@@ -42,6 +49,10 @@ pub struct Listing {
     pub texts: Vec<String>,
     /// Name of each action; empty if actions are their numbers.
     pub action_names: Vec<String>,
+    /// Number of planes, rows and columns; zeros without planes.
+    pub grid: [u32; 3],
+    /// Planes of each listed state, one state after the other.
+    pub planes: Vec<f32>,
     /// Action of the pass that is put between two moves of one player; `None` if there is none.
     pub pass: Option<u16>,
 }
@@ -92,6 +103,11 @@ impl Listing {
                 return fail(format!("{name}: expected {wanted} entries, found {found}"));
             }
         }
+        let (width, listed) = (self.plane_width()?, states - self.passes().len());
+        if self.planes.len() != listed * width {
+            let found = self.planes.len();
+            return fail(format!("planes: expected {width} numbers a state, found {found} in all"));
+        }
         if self.start as usize >= states {
             return fail(format!("start: state {}, of {states} states", self.start));
         }
@@ -100,6 +116,9 @@ impl Listing {
         }
         for state in 0..states {
             self.check_state(state)?;
+        }
+        if let Some(at) = self.planes.iter().position(|number| !number.is_finite()) {
+            return fail(format!("{}: planes that are not finite", self.named(at / width)));
         }
         let mut known = HashMap::new();
         for (state, text) in self.texts.iter().enumerate() {
@@ -112,6 +131,28 @@ impl Listing {
             }
         }
         Ok(())
+    }
+
+    /// Returns the number of a state's numbers in planes.
+    fn plane_width(&self) -> Result<usize, Error> {
+        let width = self.grid.iter().try_fold(1u32, |all, side| all.checked_mul(*side));
+        let fits = width.filter(|width| *width <= MOST_PLANE_NUMBERS);
+        fits.map(|width| width as usize).ok_or_else(|| {
+            let [planes, rows, columns] = self.grid;
+            let what = format!("{planes} planes of {rows} x {columns} numbers");
+            Error::from(format!("planes: {what}, expected at most {MOST_PLANE_NUMBERS} numbers"))
+        })
+    }
+
+    /// Returns the states that were added where a player moves again: they come last.
+    fn passes(&self) -> Range<usize> {
+        let states = self.states();
+        let is_pass = |state: &usize| {
+            self.pass.is_some()
+                && self.moves_of(*state).any(|(action, _)| Some(action) == self.pass)
+        };
+        let added = (0..states).rev().take_while(is_pass).count();
+        states - added..states
     }
 
     fn check_state(&self, state: usize) -> Result<(), Error> {
@@ -243,7 +284,8 @@ impl Listing {
     fn checksum(&self) -> String {
         let mut hasher = crc32fast::Hasher::new();
         let text = [&self.texts, &self.action_names].map(|texts| texts.join("\n")).join("\0");
-        let numbers = format!("{} {} {:?}", self.start, self.has_scores, self.pass);
+        let Listing { start, has_scores, pass, grid, .. } = self;
+        let numbers = format!("{start} {has_scores} {pass:?} {grid:?}");
         for part in [
             numbers.as_bytes(),
             bytemuck::cast_slice(&self.row_pointers),
@@ -251,6 +293,7 @@ impl Listing {
             bytemuck::cast_slice(&self.successors),
             bytemuck::cast_slice(&self.results),
             &self.movers,
+            bytemuck::cast_slice(&self.planes),
             text.as_bytes(),
         ] {
             hasher.update(&(part.len() as u64).to_le_bytes());
@@ -270,6 +313,10 @@ pub struct Listed {
     most: Score,
     checksum: String,
     by_text: OnceLock<HashMap<String, u32>>,
+    /// States by their planes, ascending.
+    by_planes: OnceLock<Vec<u32>>,
+    /// Directory of the table that contains the game.
+    home: Option<PathBuf>,
 }
 
 impl Listed {
@@ -295,9 +342,11 @@ impl Listed {
         let most = listing.results.iter().filter(|result| **result != GOES_ON);
         let most = most.map(|result| result.unsigned_abs()).max().unwrap_or(0) as i8;
         let (sides, checksum) = (listing.sides(), listing.checksum());
-        let (partners, by_text) = (listing.partners(), OnceLock::new());
+        let partners = listing.partners();
+        let (by_text, by_planes) = (OnceLock::new(), OnceLock::new());
         let most = Score(most.max(1));
-        Ok(Listed { listing, layers, sides, partners, most, checksum, by_text })
+        let home = None;
+        Ok(Listed { listing, layers, sides, partners, most, checksum, by_text, by_planes, home })
     }
 
     /// Returns the listing, with the passes that were added.
@@ -306,14 +355,33 @@ impl Listed {
     }
 
     /// Returns the checksum of the listing.
-    pub(crate) fn checksum(&self) -> &str {
+    pub fn checksum(&self) -> &str {
         &self.checksum
+    }
+
+    /// Returns the directory of the table that the game was opened from.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Returns the listed state in which the same player is to move: after the pass, if there is one.
+    pub fn listed_state(&self, state: u32) -> u32 {
+        let pass = self.listing.moves_of(state as usize);
+        let mut after = pass.filter(|(action, _)| Some(*action) == self.listing.pass);
+        after.next().map_or(state, |(_, after)| after)
+    }
+
+    /// Returns the numbers of a state's planes; of a state in which the player must pass, those after it.
+    fn planes_of(&self, state: u32) -> &[f32] {
+        let width = self.listing.grid.iter().product::<u32>() as usize;
+        &self.listing.planes[self.listed_state(state) as usize * width..][..width]
     }
 
     /// Returns what the manifest of a table contains of the game.
     pub(crate) fn facts_in_table(&self) -> ListedFacts {
-        let Listing { title, start, has_scores, pass, .. } = &self.listing;
-        ListedFacts { title: title.clone(), start: *start, has_scores: *has_scores, pass: *pass }
+        let Listing { title, start, has_scores, pass, grid, .. } = &self.listing;
+        let (title, start, has_scores) = (title.clone(), *start, *has_scores);
+        ListedFacts { title, start, has_scores, pass: *pass, grid: *grid }
     }
 
     /// Writes the arrays of the game into the draft of its table.
@@ -332,6 +400,10 @@ impl Listed {
         if !movers.is_empty() {
             draft.grow::<u8>("game_movers", false, None)?;
             draft.append(&[("game_movers", movers)])?;
+        }
+        if !self.listing.planes.is_empty() {
+            draft.grow::<f32>("game_planes", false, None)?;
+            draft.append(&[("game_planes", bytemuck::cast_slice(&self.listing.planes))])?;
         }
         for ([ends, bytes], texts) in
             [TEXTS, NAMES].into_iter().zip([&self.listing.texts, &self.listing.action_names])
@@ -372,6 +444,11 @@ impl Listed {
                 true => table.array::<u8>("game_movers")?.to_vec(),
                 false => Vec::new(),
             },
+            grid: facts.grid,
+            planes: match table.has_array("game_planes") {
+                true => table.array::<f32>("game_planes")?.to_vec(),
+                false => Vec::new(),
+            },
             texts: texts_in(table, TEXTS)?,
             action_names: texts_in(table, NAMES)?,
             pass: facts.pass,
@@ -381,7 +458,7 @@ impl Listed {
         listing.check().map_err(damaged)?;
         let game = Listed::in_order(listing).map_err(damaged)?;
         match table.manifest().identity.listing.as_deref() == Some(&game.checksum) {
-            true => Ok(Some(game)),
+            true => Ok(Some(Listed { home: Some(table.dir().to_path_buf()), ..game })),
             false => Err(table.damaged_manifest("wrong checksum of the listed game")),
         }
     }
@@ -427,7 +504,8 @@ impl Game for Listed {
     }
 
     fn facts(&self) -> Facts {
-        Facts { key_bits: 32, ..Facts::default() }
+        let [_, rows, columns] = self.listing.grid.map(|side| side as usize);
+        Facts { key_bits: 32, shape: (rows, columns), ..Facts::default() }
     }
 
     fn start(&self) -> Position<u32> {
@@ -463,6 +541,10 @@ impl Game for Listed {
         Some(action.0) == self.listing.pass
     }
 
+    fn adds_passes(&self) -> bool {
+        self.listing.pass.is_some()
+    }
+
     fn swapped(&self, state: &u32) -> Option<u32> {
         self.partners.get(state).copied()
     }
@@ -488,6 +570,42 @@ impl Game for Listed {
             GOES_ON => Score(0),
             result => Score(result),
         }
+    }
+
+    fn plane_kinds(&self) -> PlaneKinds {
+        let count = self.listing.grid[0];
+        let others = (1..=count).map(|plane| format!("plane {plane} of the listed game"));
+        PlaneKinds { others: others.collect(), ..PlaneKinds::default() }
+    }
+
+    fn write_planes(&self, state: &u32, out: &mut [f32]) {
+        out.copy_from_slice(self.planes_of(*state));
+    }
+
+    /// Returns the one listed state with these planes; `None` if several have them.
+    fn read_planes(&self, planes: &[f32]) -> Option<u32> {
+        let in_order = |one: &[f32], other: &[f32]| {
+            let both = one.iter().zip(other).map(|(one, other)| one.total_cmp(other));
+            both.fold(Ordering::Equal, Ordering::then)
+        };
+        let states = self.by_planes.get_or_init(|| {
+            let listed = 0..self.listing.passes().start as u32;
+            let mut states: Vec<u32> = listed.collect();
+            states.sort_by(|one, other| in_order(self.planes_of(*one), self.planes_of(*other)));
+            states
+        });
+        if self.listing.planes.is_empty() || planes.len() != self.planes_of(0).len() {
+            return None;
+        }
+        let order = |state: &&u32| in_order(self.planes_of(**state), planes);
+        let begin = states.partition_point(|state| order(&state).is_lt());
+        let mut same = states[begin..].iter().take_while(|state| order(state).is_eq());
+        same.next().filter(|_| same.next().is_none()).copied()
+    }
+
+    /// Returns nothing: numbers of actions say nothing about squares.
+    fn move_squares(&self, _side: Side, _action: Action) -> MoveSquares {
+        MoveSquares::default()
     }
 
     fn action_name(&self, _side: Side, action: Action) -> String {

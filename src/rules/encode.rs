@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{AnyPosition, Rules, Side};
 
 /// Squares of a position as the mover sees it, as bits `row * columns + column`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Squares<'a> {
     /// The mover's discs.
     pub mover: u64,
@@ -23,7 +23,7 @@ pub struct Squares<'a> {
     /// Side of the mover.
     pub side: Side,
     /// Values of the game's own planes, one plane after the other; empty if [`Plane::Own`] is not used.
-    pub own: &'a [u8],
+    pub own: &'a [f32],
 }
 
 /// Contents of one plane: 1 or 0 on every square, except in [`Plane::Signed`] and [`Plane::Own`].
@@ -118,7 +118,7 @@ impl Plane {
         }
         if let Plane::Own(plane) = self {
             let own = &own[plane * out.len()..];
-            return out.zip(own).for_each(|(out, &number)| *out = f32::from(number));
+            return out.zip(own).for_each(|(out, &number)| *out = number);
         }
         let sign = |square| bit(mover, square) - bit(opponent, square);
         out.zip(0..).for_each(|(out, square)| *out = sign(square));
@@ -373,7 +373,7 @@ impl Encoding {
             });
         }
         let is_own = self.planes.contains(&Plane::Own(0));
-        let mut own = vec![0; if is_own { game.plane_kinds().count() * self.squares } else { 0 }];
+        let mut own = vec![0.0; if is_own { game.plane_kinds().count() * self.squares } else { 0 }];
         if is_own {
             game.write_planes(&state, &mut own);
         }

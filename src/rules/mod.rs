@@ -210,6 +210,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         false
     }
 
+    /// Returns `true` if passes are no moves of the game: they stand between two moves of one player.
+    fn adds_passes(&self) -> bool {
+        false
+    }
+
     /// Returns the board with the other side to move; `None` if the game has no such state.
     fn swapped(&self, _state: &Self::State) -> Option<Self::State> {
         None
@@ -510,10 +515,10 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Writes a state as planes, as its mover sees it: plane `p` has square (`row`, `column`) at
     /// `out[p * rows * columns + row * columns + column]`. `out` has exactly the length of all planes and is
     /// overwritten completely.
-    fn write_planes(&self, _state: &Self::State, _out: &mut [u8]) {}
+    fn write_planes(&self, _state: &Self::State, _out: &mut [f32]) {}
 
     /// Returns the state that has these planes; `None` if none has.
-    fn read_planes(&self, _planes: &[u8]) -> Option<Self::State> {
+    fn read_planes(&self, _planes: &[f32]) -> Option<Self::State> {
         None
     }
 

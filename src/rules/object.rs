@@ -137,6 +137,7 @@ rules! {
         (game.state(game.key(&swapped)) == Some(swapped)).then(|| this.pack(&swapped))
     }
     fn is_pass(action: Action) -> bool { game.is_pass(action) }
+    fn adds_passes() -> bool { game.adds_passes() }
     fn material(state: &AnyState) -> i32 { game.material(&this.unpack(state)) }
     fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
     fn end(state: &AnyState) -> Option<End> { game.end(&this.unpack(state)) }
@@ -171,10 +172,10 @@ rules! {
         game.of_squares(mover, opponent).map(|state| this.pack(&state))
     }
     fn plane_kinds() -> PlaneKinds { game.plane_kinds() }
-    fn write_planes(state: &AnyState, out: &mut [u8]) {
+    fn write_planes(state: &AnyState, out: &mut [f32]) {
         game.write_planes(&this.unpack(state), out)
     }
-    fn read_planes(planes: &[u8]) -> Option<AnyState> {
+    fn read_planes(planes: &[f32]) -> Option<AnyState> {
         game.read_planes(planes).map(|state| this.pack(&state))
     }
     fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&this.unpack_position(position)) }

@@ -4,7 +4,7 @@
 //! Planes are the mover's view, as states are. First come the mover's pieces, one plane for each kind, then
 //! the opponent's; a square is 1 where such a piece stands and 0 elsewhere. In games with pieces in hand,
 //! planes for the mover's hand and for the opponent's follow, one for each kind, with the number held on
-//! every square.
+//! every square. Planes of a game that somebody else encoded have numbers of any kind, in any order.
 
 /// Kinds of pieces that have planes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,12 +13,14 @@ pub struct PlaneKinds {
     pub pieces: Vec<&'static str>,
     /// Kinds that can be held in hand; none in Othello.
     pub held: Vec<&'static str>,
+    /// Names of planes of other kinds, with any numbers; none in built-in games.
+    pub others: Vec<String>,
 }
 
 impl PlaneKinds {
     /// Returns the number of planes.
     pub fn count(&self) -> usize {
-        2 * (self.pieces.len() + self.held.len())
+        2 * (self.pieces.len() + self.held.len()) + self.others.len()
     }
 
     /// Describes the contents of each plane in words.
@@ -29,6 +31,7 @@ impl PlaneKinds {
             };
             [names("mover"), names("opponent")].concat()
         };
-        [of("", &self.pieces), of(" in hand (their number, on every square)", &self.held)].concat()
+        let held = of(" in hand (their number, on every square)", &self.held);
+        [of("", &self.pieces), held, self.others.clone()].concat()
     }
 }

@@ -77,6 +77,13 @@ pub struct ListedFacts {
     pub has_scores: bool,
     /// Action that is a pass.
     pub pass: Option<u16>,
+    /// Number of planes, rows and columns; zeros without planes.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub grid: [u32; 3],
+}
+
+fn is_empty(grid: &[u32; 3]) -> bool {
+    *grid == [0; 3]
 }
 
 /// Numbers of states and moves.

@@ -687,9 +687,8 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     };
     let mut place = 0;
     for (at, position) in positions.iter().enumerate() {
-        let mut numbers = vec![0; inputs];
+        let mut numbers = vec![0.0; inputs];
         game.write_planes(&position.state, &mut numbers);
-        let numbers: Vec<f32> = numbers.into_iter().map(f32::from).collect();
         let hidden = layer(w1, b1, &numbers);
         let hidden: Vec<f32> = hidden.into_iter().map(|sum| sum.max(0.0) as f32).collect();
         let logits = layer(w2, b2, &hidden);

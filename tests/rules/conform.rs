@@ -252,23 +252,23 @@ impl Game for Marks {
 
     // ---- planes ----
     fn plane_kinds(&self) -> PlaneKinds {
-        PlaneKinds { pieces: vec!["mark"], held: Vec::new() }
+        PlaneKinds { pieces: vec!["mark"], ..PlaneKinds::default() }
     }
-    fn write_planes(&self, state: &Board, out: &mut [u8]) {
+    fn write_planes(&self, state: &Board, out: &mut [f32]) {
         let planes: &[u64] = match self.fault {
             Fault::PlanesTooFew => &[state.0],
             Fault::PlanesTooMany => &[state.0, state.1, 0],
             _ => &[state.0, state.1],
         };
         for (plane, set) in planes.iter().enumerate() {
-            (0..9).for_each(|square| out[9 * plane + square] = (set >> square & 1) as u8);
+            (0..9).for_each(|square| out[9 * plane + square] = (set >> square & 1) as f32);
         }
     }
-    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
-        if planes.len() != 18 || planes.iter().any(|&number| number > 1) {
+    fn read_planes(&self, planes: &[f32]) -> Option<Board> {
+        if planes.len() != 18 || planes.iter().any(|&number| number != 0.0 && number != 1.0) {
             return None;
         }
-        let set = |plane: &[u8]| plane.iter().rev().fold(0, |set, &n| set << 1 | u64::from(n));
+        let set = |plane: &[f32]| plane.iter().rev().fold(0, |set, &n| set << 1 | n as u64);
         let (mine, theirs) = (set(&planes[..9]), set(&planes[9..]));
         self.of_squares(mine, theirs)
     }

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from ._tables import Table
 
 
-def game(name: str = "othello-4x4") -> Game:
+def game(name: str = "othello-4x4", *, tables: PathLike | None = None) -> Game:
     """Returns the rules of the game of this name: ``othello-ROWSxCOLUMNS`` (each 4 to 8), ``minishogi``,
-    ``animal-shogi`` or ``animal-shogi-3x3``. Raises `ValueError` for other names."""
-    return Game(_core.Game(name))
+    ``animal-shogi`` or ``animal-shogi-3x3``, or a game of one's own that has a table in ``tables`` (default
+    ``$YOMIKIRI_TABLES``, else ``tables``). Raises `ValueError` for other names."""
+    try:
+        return Game(_core.Game(name))
+    except ValueError:
+        try:
+            own = _core.open_table(name, directory(tables), False).game
+        except _core.TableError:
+            own = None
+        if own is None or own.listing is None:
+            raise
+        return Game(own)
 
 
 class Game:
@@ -54,7 +64,7 @@ class Game:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return game, (self.name,)
+        return (game, (self.name,)) if self._core.home is None else (_in_table, (str(self._core.home),))
 
     def __deepcopy__(self, _: object) -> Game:
         return self
@@ -156,7 +166,7 @@ class Game:
             raise ValueError("invalid side: expected 0 or 1")
         return np.ascontiguousarray(sides, dtype=np.uint8)
 
-    def _own_planes(self, array: NDArray[np.generic], layout: str) -> NDArray[np.uint8]:
+    def _own_planes(self, array: NDArray[np.generic], layout: str) -> NDArray[np.float32]:
         (rows, columns), count = self.shape, len(array)
         own = len(self.planes)
         shapes = {
@@ -166,7 +176,7 @@ class Game:
         }
         if layout not in shapes:
             raise ValueError(f"invalid layout {layout!r}: expected {', '.join(shapes)}")
-        if "openspiel" in layout and own != 2 or layout == "signed" and own != 2:
+        if not self._core.has_bitboards and (layout == "signed" or "openspiel" in layout):
             raise ValueError(f"layout {layout!r} does not apply to {self.name}: expected Othello")
         expected = (count, *shapes[layout])
         if array.size != np.prod(expected) or array.ndim > 1 and array.shape != expected and layout != "flat":
@@ -178,10 +188,10 @@ class Game:
             array = array[:, 1:]
         elif layout in ("nhwc", "pgx", "openspiel-nhwc"):
             array = np.moveaxis(array, -1, 1)[:, -own:]
-        return _whole(array, np.uint8, "planes").reshape(count, -1)
+        return np.ascontiguousarray(array, np.float32).reshape(count, -1) + np.float32(0)  # no -0.0
 
 
-_Unsigned = TypeVar("_Unsigned", np.uint8, np.uint64)
+_Unsigned = TypeVar("_Unsigned", bound=np.unsignedinteger)
 
 
 def _whole(array: NDArray[np.generic], dtype: type[_Unsigned], form: str) -> NDArray[_Unsigned]:
@@ -397,7 +407,7 @@ class Position:
         return f"<{self._core.game.name}: {self.notation}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _position, (self._core.game.name, self.notation)
+        return _position, (self.game, self.notation)
 
     def __deepcopy__(self, _: object) -> Position:
         return self
@@ -438,8 +448,12 @@ def played_game(start: Position, actions: Sequence[int] = ()) -> PlayedGame:
     return PlayedGame(_core.PlayedGame(start._core, list(actions)))
 
 
-def _position(name: str, notation: str) -> Position:
-    return game(name).position(notation)
+def _in_table(path: str) -> Game:
+    return Game(_core.open_table(path, directory(None), False).game)
+
+
+def _position(rules: Game, notation: str) -> Position:
+    return rules.position(notation)
 
 
 def _positions(rules: Game, notations: list[str], drawn: str | None) -> Positions:

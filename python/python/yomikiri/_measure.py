@@ -26,7 +26,8 @@ from ._games import Game, Positions
 from ._optional import needs
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
-from ._types import BothLost, BothResults, Json, Metrics, PathLike, Policy, PositionsLike, Reading, Weight
+from ._types import BothLost, BothResults, Json, Metrics, OwnState, PathLike, Policy, PositionsLike, Reading, Weight
+from ._walk import OwnStates
 
 if TYPE_CHECKING:
     import pandas
@@ -48,6 +49,8 @@ class _Asked:
         self.policy, self.name = policy, name
         call = policy if callable(policy) else _estimator(policy)
         self.form = _FORMS.get(layout)
+        #: States of the class that gave the game, if it receives them.
+        self.own: OwnStates | None = None
         #: Names of what it returns.
         self.outputs = [outputs] if isinstance(outputs, str) else outputs
         #: Switches its networks to evaluation mode, while it is measured.
@@ -66,6 +69,7 @@ class _Asked:
 
     def __call__(self, shown, legal) -> _Answer:
         positions = Positions(shown) if self.form else None
+        self.own = OwnStates.known.get(str(shown.game.listing)) if self.form is _states else None
         shown = self.form(positions) if self.form else shown
         if self.is_compiled and isinstance(shown, np.ndarray):
             return self._in_batches(shown, legal, positions)
@@ -97,6 +101,8 @@ class _Asked:
                 told = self.call(*given)
         if told is None:
             raise _core.PolicyError(f"policy '{self.name}' returned None; does it end without `return`?")
+        if isinstance(told, list) and told and self.own and not isinstance(told[0], (float, list, np.ndarray)):
+            told = self.own.names(told)
         if isinstance(told, list) and told and all(isinstance(move, str) for move in told):
             told = {"actions": self._actions_of(told, positions)}
         named = self._named(told)
@@ -144,8 +150,22 @@ class _Asked:
         return np.array(actions)
 
 
+def _states(positions: Positions) -> list[OwnState]:
+    """Returns the states of the class that gave a game, or texts without the class."""
+    own = OwnStates.known.get(str(positions._core.game.listing))
+    return positions.notations if own is None else own.of(positions._core)
+
+
+def _layout_of(game: Game | None) -> str:
+    """Returns the layout of a callable that names none."""
+    if game is None or game._core.listing is None:
+        return "nchw"
+    return "states" if not game.planes else "flat" if game.shape == (1, 1) else "nchw"
+
+
 #: Conversions of positions for the layouts without planes.
 _FORMS = {
+    "states": _states,
     "positions": lambda positions: positions,
     "keys": lambda positions: positions.own_keys,
     "notations": lambda positions: positions.notations,
@@ -254,7 +274,7 @@ def _given(policies, names, reading, game=None):
             raise TypeError(f"invalid policy of type {type(policy).__name__}: expected a name, a callable or an estimator")
         name = name or getattr(policy, "__name__", None) or type(policy).__name__
         options = _options({key: value for key, value in own.items() if key not in ("layout", "planes")})
-        layout, planes = own.get("layout", "nchw"), own.get("planes")
+        layout, planes = own.get("layout") or _layout_of(game), own.get("planes")
         if layout == "pgx" and game is not None and game.name == "animal-shogi":
             from .pgx import policy as of_pgx
 
@@ -416,14 +436,16 @@ def evaluate(
     ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
     ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)``, see `Positions.planes` for
     ``layout`` and ``planes``; ``legal`` is ``bool`` of shape ``(N, actions)``. For games without planes,
-    ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of
+    ``layout`` may be ``states`` (of a class of one's own, the default there; else texts), ``positions`` (`Positions`),
+    ``keys`` (`Positions.own_keys`) or ``notations`` (a list of
     texts). A ``torch.nn.Module`` takes and returns tensors; a network in training mode is measured in
     ``eval()`` and set back, with a warning. The callable returns
 
     * an array ``(N, actions)``, or ``(N, rows, columns)`` where no square is the pass: probabilities if every row sums
       to 1 in the first positions, else logits; ``(N,)`` integers are actions, ``(N,)`` other numbers values;
     * a tuple ``(policy, values)`` with values from -1 (the mover loses) to 1;
-    * a list of texts, the names of moves (`Position.moves`), with ``layout`` ``notations`` or ``positions``;
+    * a list of texts, the names of moves (`Position.moves`), with ``layout`` ``notations`` or ``positions``, or a list of
+      moves of the class with ``states``;
     * or a dictionary of arrays by name: ``logits``, ``probabilities``, ``q_values`` or ``scores`` (the best moves are
       chosen), ``actions``; and ``values``, ``wdl`` ``(N, 3)``, ``final_scores`` (in discs). Values alone choose the move
       after which the opponent's value is least.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html as _html
 import json
 import os
+import warnings
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from ._games import _sampled, Game, Position, Positions
 from ._games import game as _game
 from ._progress import Told, directory
 from ._types import Json, PathLike, PositionsLike, Sides
-from ._walk import OwnGame, is_own, name_of, walk
+from ._walk import ASKED_AGAIN, OwnGame, OwnStates, can_read, differs, is_own, name_of, walk
 
 
 def solve(
@@ -41,9 +42,19 @@ def solve(
 
     ``game`` may be an object of a class of one's own with the methods ``start()``, ``moves(state)``,
     ``play(state, move)`` and ``result(state)``: None while the game goes on, else ``"win"``, ``"draw"``, ``"loss"`` or a
-    score (-127 to 127) of the player to move. States are hashable. Optional are ``name()``, ``to_move(state)`` (0 or 1:
-    a player may then move again, which is shown as a pass of the other), ``text(state)``, ``move_text(move)`` and
-    ``layer(state)``. Its states are walked, at most ``max_states`` of them, and solved as `solve_listed` does.
+    score (-127 to 127) of the player to move. States are hashable. Its states are walked, at most ``max_states`` of them,
+    and solved as `solve_listed` does. Further methods are optional:
+
+    * ``to_move(state)``, 0 or 1: a player may then move again, which is shown as a pass of the other;
+    * ``text(state)``, a line by which positions are read and shown, and ``move_text(move)``;
+    * ``planes(state)``, the input of networks: an array of shape ``(planes, rows, columns)``, ``(rows, columns)`` or
+      ``(numbers,)``, of whatever numbers;
+    * ``name()``: the table of this name is opened without a walk if the start, and moves and results of 1,000 stored
+      states, are the class's. States are then read by ``read(text)``, which is needed unless they are texts. If they
+      differ, or cannot be read, a warning says so, the states are walked, and the table is replaced if it is another;
+    * ``layer(state)``, a number by which states are ordered.
+
+    A table of another game of the same name is an error; ``force=True`` walks and replaces it.
 
     Raises `ValueError`, `TableError`, `YomikiriError`."""
     if not isinstance(game, (str, Game)):
@@ -51,8 +62,7 @@ def solve(
             raise TypeError(f"invalid game of type {type(game).__name__}: expected a name, or the methods start, moves, play, result")
         if roots is not None or max_depth is not None:
             raise ValueError("roots and max_depth are for games by name: begin a game of your own in start()")
-        arrays = walk(game, max_states, progress)
-        return solve_listed(name_of(game), **arrays, tables=tables, force=force, progress=progress)
+        return _solve_own(game, tables, max_states, force, progress)
     if max_states is not None:
         raise ValueError("max_states is for games of your own: games by name have max_depth")
     rules = game if isinstance(game, Game) else _game(game)
@@ -60,6 +70,43 @@ def solve(
     with Told(progress) as tell:
         core = _core.solve(rules._core, directory(tables), begin, max_depth, force, tell)
     return Table(core)
+
+
+def _solve_own(game: OwnGame, tables: PathLike | None, max_states: int | None, force: bool, progress: bool | None) -> Table:
+    """Opens the table of a class, or walks and solves it."""
+    name, is_named = name_of(game), callable(getattr(game, "name", None))
+    states = None
+    table = _listed_table(name, tables) if is_named and not force else None
+    if table is not None:
+        rows = table.game._core.listed_rows(ASKED_AGAIN)
+        other = differs(game, rows) if rows and can_read(game) else "its texts cannot be read without a method read(text)"
+        if other is not None:
+            warnings.warn(f"{table.path} is not taken as it is, the states are walked: {other}", RuntimeWarning, stacklevel=3)
+            table = None
+    if table is None:
+        arrays, states = walk(game, max_states, progress)
+        table = _solve_list(_listed(name, **arrays), tables, is_named or force, force, progress)
+    table._own = OwnStates.known[str(table.game._core.listing)] = OwnStates(game, states)
+    return table
+
+
+def _listed_table(name: str, tables: PathLike | None) -> Table | None:
+    """Opens the table of a listed game, if there is one."""
+    with suppress(_core.TableError):
+        table = open(name, tables=tables)
+        return table if table.game._core.listing else None
+    return None
+
+
+def _solve_list(game: Game, tables: PathLike | None, replace: bool, force: bool, progress: bool | None) -> Table:
+    """Solves a listed game; replaces the table of another one of its name only if `replace`."""
+    known = _listed_table(game.name, tables)
+    if known is not None and known.game._core.listing != game._core.listing:
+        if not replace:
+            raise _core.YomikiriError(f"{known.path} contains another game of this name: force=True replaces it")
+        del known
+        _core.remove_table(game.name, directory(tables))
+    return solve(game, tables=tables, force=force, progress=progress)
 
 
 def solve_listed(
@@ -72,6 +119,7 @@ def solve_listed(
     states: Sequence[str] | None = None,
     movers: ArrayLike | None = None,
     move_names: Sequence[str] | None = None,
+    planes: ArrayLike | None = None,
     scores: bool = False,
     start: int = 0,
     title: str | None = None,
@@ -89,18 +137,48 @@ def solve_listed(
 
     ``states`` are texts of a line each, by which positions are read and shown; ``move_names`` the name of each action.
     ``movers`` ``(N,)`` says who is to move, 0 or 1: a player may then move again, which is shown as a pass of the other.
-    Without it players move in turn. ``start`` is the state in which the game begins.
+    Without it players move in turn. ``planes`` are the input of networks: ``(N, planes, rows, columns)``,
+    ``(N, rows, columns)`` or ``(N, numbers)``, ``float32``. ``start`` is the state in which the game begins.
 
     Raises `ValueError` for an invalid list, with the state and its fault, and `YomikiriError` if another game has a table
-    of that name."""
+    of that name, which ``force=True`` replaces."""
+    game = _listed(
+        name, row_pointers=row_pointers, actions=actions, successors=successors, results=results, states=states,
+        movers=movers, move_names=move_names, planes=planes, scores=scores, start=start, title=title)
+    return _solve_list(game, tables, force, force, progress)
+
+
+def _listed(
+    name: str,
+    *,
+    row_pointers: ArrayLike,
+    actions: ArrayLike,
+    successors: ArrayLike,
+    results: ArrayLike,
+    states: Sequence[str] | None,
+    movers: ArrayLike | None,
+    move_names: Sequence[str] | None,
+    planes: ArrayLike | None,
+    scores: bool,
+    start: int,
+    title: str | None = None,
+) -> Game:
+    """Returns the game of a list."""
+    grid = None
+    if planes is not None:
+        given = np.asarray(planes, np.float32)
+        shape = {2: (*given.shape, 1, 1), 3: (len(given), 1, *given.shape[1:]), 4: given.shape}.get(given.ndim)
+        if shape is None:
+            raise ValueError(f"planes: shape {given.shape}, expected (N, planes, rows, columns), (N, rows, columns) or (N, numbers)")
+        grid = np.ascontiguousarray(given.reshape(shape) + np.float32(0))  # no -0.0
     core = _core.Game.listed(
         (name, title or name), start,
         _whole("row_pointers", row_pointers, np.uint64), _whole("actions", actions, np.uint16),
         _whole("successors", successors, np.uint32), _whole("results", results, np.int8), scores,
         None if movers is None else _whole("movers", movers, np.uint8),
-        [str(text) for text in states or ()], [str(text) for text in move_names or ()],
+        [str(text) for text in states or ()], [str(text) for text in move_names or ()], grid,
     )
-    return solve(Game(core), tables=tables, force=force, progress=progress)
+    return Game(core)
 
 
 _Whole = TypeVar("_Whole", bound=np.generic)
@@ -140,7 +218,7 @@ def open_or_solve(
         rules = table if isinstance(table, Game) else None
         if not isinstance(table, Game) and not Path(table).exists():
             with suppress(ValueError):
-                rules = _game(str(table))
+                rules = Game(_core.Game(str(table)))
         known = solve(rules, tables=tables, progress=progress) if rules else open(str(table), tables=tables)
     _OPENED[key] = known
     if len(_OPENED) > 4:
@@ -259,6 +337,8 @@ class Table:
         self.game: Game = Game(core.game)
         #: ``True`` if the table contains the whole game, without states cut off at a bound.
         self.complete: bool = core.complete
+        #: States of the class that gave the game, for callables.
+        self._own: OwnStates | None = None
         #: ``True`` if values include a score.
         self.has_scores: bool = core.has_scores
 

@@ -1,12 +1,17 @@
-"""Games that are classes in Python: walked breadth-first into a list of states."""
+"""Games that are classes in Python: walked breadth-first into a list of states, and compared with a list."""
 
 from __future__ import annotations
 
 import itertools
 import re
 import sys
+import weakref
 from typing import Callable, Iterable, Protocol, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
 from ._progress import Told
 from ._types import Json, OwnMove, OwnState
 
@@ -16,13 +21,12 @@ GOES_ON = -128
 _WORDS = {"win": 1, "draw": 0, "loss": -1}
 #: Actions above this are numbered anew.
 _MOST_ACTION = 65_000
-#: States whose result is asked for twice.
-_ASKED_AGAIN = 1000
+#: States whose result is asked for twice, or compared with a table.
+ASKED_AGAIN = 1000
 
 
 class OwnGame(Protocol):
-    """A game as `solve` takes it. Further methods are optional: ``name()``, ``to_move(state)`` (0 or 1, where a player may
-    move again or sides differ), ``text(state)``, ``move_text(move)``, ``layer(state)``."""
+    """A game as `solve` takes it; `solve` names further methods, which are optional."""
 
     def start(self) -> OwnState: ...
     def moves(self, state: OwnState) -> Sequence[OwnMove]: ...
@@ -35,6 +39,64 @@ def is_own(game: object) -> bool:
     return all(callable(getattr(game, method, None)) for method in ("start", "moves", "play", "result"))
 
 
+class OwnStates:
+    """The states of a class by the numbers of its list."""
+
+    #: By the checksum of the list, while a table of it is in use.
+    known: weakref.WeakValueDictionary[str, OwnStates] = weakref.WeakValueDictionary()
+
+    def __init__(self, game: OwnGame, states: list[OwnState] | None):
+        self._call, self._states = _Caller(game), states
+
+    def of(self, positions: _core.Positions) -> list[OwnState]:
+        """Returns the state of each position, of the player who is to move after a forced pass."""
+        if self._states is None:
+            return [_read(self._call, text) for _, text in positions.listed_states()]
+        return [self._states[number] for number, _ in positions.listed_states()]
+
+    def names(self, moves: list[OwnMove]) -> list[str]:
+        """Returns the names of moves."""
+        return [_name(self._call, move) for move in moves]
+
+
+def differs(game: OwnGame, rows: list[_core.ListedRow]) -> str | None:
+    """Returns in what a class differs from some states of its list, the first of which is the start; `None` if in
+    nothing."""
+    call = _Caller(game)
+    for at, (text, result, mover, moves) in enumerate(rows):
+        try:
+            state = _read(call, text)
+            if at == 0 and call("start") != state:
+                return "another start"
+            own = call("result", state)
+            number = None if own is None else _number(own, game, state)
+            found = [] if number is not None else _sorted(call("moves", state), game, state)
+            after = {_name(call, move): _text(call, call("play", state, move)) for move in found}
+            if number != result or after != dict(moves) or call.has("to_move") and _mover(call, state) != mover:
+                return f"another {'result' if number != result else 'move'} in {_shown(text)}"
+        except _Refused as error:
+            return str(error)
+    return None
+
+
+def can_read(game: OwnGame) -> bool:
+    """Returns whether texts of a game can be read: it has a method for that, or states are their texts."""
+    call = _Caller(game)
+    return call.has("read") or not call.has("text") and isinstance(call("start"), str)
+
+
+def _read(call: _Caller, text: str) -> OwnState:
+    return call("read", text) if call.has("read") else text
+
+
+def _name(call: _Caller, move: OwnMove) -> str:
+    return str(call("move_text", move)) if call.has("move_text") else str(move)
+
+
+def _text(call: _Caller, state: OwnState) -> str:
+    return str(call("text", state)) if call.has("text") else str(state)
+
+
 def name_of(game: OwnGame) -> str:
     """Returns the name of a game: its own, or that of its class with hyphens."""
     own = getattr(game, "name", None)
@@ -43,9 +105,9 @@ def name_of(game: OwnGame) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(game).__name__).lower().strip("_")
 
 
-def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> Json:
-    """Returns the arguments of `solve_listed` for all states that a game reaches. Raises `ValueError` for a class that
-    breaks a promise, naming the method and the state."""
+def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> tuple[Json, list[OwnState]]:
+    """Returns the arguments of `solve_listed` for all states that a game reaches, and these states. Raises `ValueError`
+    for a class that breaks a promise, naming the method and the state."""
     call = _Caller(game)
     begin = call("start")
     numbers, states = {begin: 0}, [begin]
@@ -89,11 +151,16 @@ def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> Json:
                     f"{len(states) - len(results)} more wait")
             if tell is not None and len(results) % 1024 == 0:
                 tell(what, len(results), len(states))
-    for at in range(0, len(states), max(1, len(states) // _ASKED_AGAIN)):
+    for at in range(0, len(states), max(1, len(states) // ASKED_AGAIN)):
         again = call("result", states[at])
         if (GOES_ON if again is None else _number(again, game, states[at])) != results[at]:
             raise _Refused(f"{_method(game, 'result')}: another result for {_shown(states[at])} when asked again")
     actions, names = _actions(call, moved)
+    if call.has("layer"):
+        layers = [call("layer", state) for state in states]
+        order = sorted(range(len(states)), key=layers.__getitem__)
+    else:
+        order = list(range(len(states)))
     listing: Json = {
         "row_pointers": pointers, "actions": actions, "successors": successors, "results": results,
         "states": _lines(call, states), "move_names": names, "start": 0,
@@ -101,19 +168,38 @@ def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> Json:
         "scores": not all(-1 <= result <= 1 for result in set(results) - {GOES_ON}) or bool(getattr(game, "scores", False)),
     }
     if names is not None or call.has("layer"):
-        layers = [call("layer", state) for state in states] if call.has("layer") else [0] * len(states)
-        _reorder(listing, sorted(range(len(states)), key=lambda at: layers[at]))
-    return listing
+        _reorder(listing, order)
+        states = [states[at] for at in order]
+    listing["planes"] = _planes(call, states) if call.has("planes") else None
+    return listing, states
+
+
+def _planes(call: _Caller, states: list[OwnState]) -> NDArray[np.float32]:
+    """Returns the planes of all states."""
+    all_planes: NDArray[np.float32] | None = None
+    for at, state in enumerate(states):
+        given = call("planes", state)
+        try:
+            planes = np.asarray(given, np.float32)
+        except (TypeError, ValueError) as error:
+            raise call.failed("planes", (state,), error) from error
+        if all_planes is None:
+            all_planes = np.empty((len(states), *planes.shape), np.float32)
+        if planes.shape != all_planes.shape[1:]:
+            raise _Refused(
+                f"{_method(call.game, 'planes')}: shape {planes.shape} for {_shown(state)}, {all_planes.shape[1:]} before")
+        all_planes[at] = planes
+    assert all_planes is not None
+    return all_planes
 
 
 def _actions(call: _Caller, moved: list[OwnMove]) -> tuple[list[int], list[str] | None]:
     """Returns the number of each move, and the names of the numbers unless they are numbers themselves."""
     used = set(moved)
     are_numbers = all(isinstance(move, int) and 0 <= move <= _MOST_ACTION for move in used)
-    named = call.has("move_text")
-    texts = {move: str(call("move_text", move)) if named else str(move) for move in used}
-    if are_numbers and not named:
+    if are_numbers and not call.has("move_text"):
         return moved, None
+    texts = {move: _name(call, move) for move in used}
     if are_numbers:
         names = [str(number) for number in range(max(used, default=0) + 1)]
         for move in used:

@@ -100,7 +100,9 @@ class _Environment:
             self._end = {"end": f"illegal action {action} by {self.position.mover}", "illegal": True}
 
     def _spaces(self) -> tuple[spaces.Dict, spaces.Discrete]:
-        least, most = -1.0 if self.layout == "signed" else 0.0, 1.0 if len(self.game.planes) == 2 else 255.0
+        least, most = -1.0 if self.layout == "signed" else 0.0, 1.0 if self.game._core.has_bitboards else 255.0
+        if self.game._core.listing is not None:
+            least, most = -np.inf, np.inf
         board = spaces.Box(least, most, self.position._core.encode(self.layout, None)[0].shape, np.float32)
         mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
         return spaces.Dict({"observation": board, "action_mask": mask}), spaces.Discrete(self.game.actions)
@@ -228,7 +230,7 @@ class SinglePlayer(_Environment, gymnasium.Env[Observation, np.int64]):
     def _reward(self):
         if self.reward == "outcome":
             return float(self._outcomes[self.player])
-        score = -np.prod(self.game.shape) if "illegal" in self._end else self.position.score or 0
+        score = -self.game._core.max_score if "illegal" in self._end else self.position.score or 0
         return float(score if self.position.side == self.player else -score)
 
     def _info(self):

@@ -371,26 +371,29 @@ impl Game for Othello {
     // ---- planes ----
 
     fn plane_kinds(&self) -> PlaneKinds {
-        PlaneKinds { pieces: vec!["disc"], held: vec![] }
+        PlaneKinds { pieces: vec!["disc"], ..PlaneKinds::default() }
     }
 
-    fn write_planes(&self, state: &Board, out: &mut [u8]) {
+    fn write_planes(&self, state: &Board, out: &mut [f32]) {
         for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
             let packed = self.pack(grid);
             let plane = &mut out[plane * self.square_count()..][..self.square_count()];
             for (square, number) in plane.iter_mut().enumerate() {
-                *number = (packed >> square & 1) as u8;
+                *number = (packed >> square & 1) as f32;
             }
         }
     }
 
-    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[f32]) -> Option<Board> {
         let (mover, opponent) = planes.split_at_checked(self.square_count())?;
-        if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
+        if opponent.len() != mover.len()
+            || planes.iter().any(|&number| number != 0.0 && number != 1.0)
+        {
             return None;
         }
-        let grid = |plane: &[u8]| {
-            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
+        let grid = |plane: &[f32]| {
+            let bits =
+                plane.iter().enumerate().map(|(square, &disc)| u64::from(disc == 1.0) << square);
             self.unpack(bits.fold(0, |all, bit| all | bit))
         };
         let state = Board { mover: grid(mover), opponent: grid(opponent) };

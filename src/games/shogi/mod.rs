@@ -327,11 +327,11 @@ impl Game for Shogi {
         planes::of(&self.variant)
     }
 
-    fn write_planes(&self, state: &Board, out: &mut [u8]) {
+    fn write_planes(&self, state: &Board, out: &mut [f32]) {
         planes::write(&self.variant, state, out);
     }
 
-    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[f32]) -> Option<Board> {
         let board = planes::read(&self.variant, planes)?;
         // A board that differs after packing has too many pieces, or too few kings.
         (self.state(self.key(&board)) == Some(board)).then_some(board)

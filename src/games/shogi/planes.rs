@@ -13,6 +13,7 @@ pub(super) fn of(variant: &Variant) -> PlaneKinds {
     PlaneKinds {
         pieces: (0..variant.kinds.len()).map(name).collect(),
         held: (1..=variant.hand_kinds()).map(name).collect(),
+        ..PlaneKinds::default()
     }
 }
 
@@ -25,26 +26,26 @@ fn places(variant: &Variant) -> (impl Fn(Owner, usize) -> usize, impl Fn(Owner, 
     )
 }
 
-pub(super) fn write(variant: &Variant, board: &Board, out: &mut [u8]) {
+pub(super) fn write(variant: &Variant, board: &Board, out: &mut [f32]) {
     let squares = variant.squares();
     let (piece, hand) = places(variant);
-    out.fill(0);
+    out.fill(0.0);
     for (square, cell) in board.cells[..squares].iter().enumerate() {
         if let Some((owner, kind)) = cell.piece() {
-            out[piece(owner, kind) * squares + square] = 1;
+            out[piece(owner, kind) * squares + square] = 1.0;
         }
     }
     for owner in OWNERS {
         for kind in 1..=variant.hand_kinds() {
             let plane = &mut out[hand(owner, kind) * squares..][..squares];
-            plane.fill(board.hands[owner.index()][kind - 1]);
+            plane.fill(f32::from(board.hands[owner.index()][kind - 1]));
         }
     }
 }
 
 /// Reads planes; `None` if their number is wrong, if a square has two pieces, or if there are more pieces of
 /// a kind than the game has.
-pub(super) fn read(variant: &Variant, planes: &[u8]) -> Option<Board> {
+pub(super) fn read(variant: &Variant, planes: &[f32]) -> Option<Board> {
     let squares = variant.squares();
     if planes.len() != of(variant).count() * squares {
         return None;
@@ -55,23 +56,23 @@ pub(super) fn read(variant: &Variant, planes: &[u8]) -> Option<Board> {
     for owner in OWNERS {
         for kind in 0..variant.kinds.len() {
             for square in 0..squares {
-                match planes[piece(owner, kind) * squares + square] {
-                    0 => {}
-                    1 if board.cells[square].is_empty() => {
-                        board.put(square, Cell::of(owner, kind));
-                        counts[variant.kinds[kind].in_hand] += 1;
-                    }
-                    _ => return None,
+                let number = planes[piece(owner, kind) * squares + square];
+                if number == 1.0 && board.cells[square].is_empty() {
+                    board.put(square, Cell::of(owner, kind));
+                    counts[variant.kinds[kind].in_hand] += 1;
+                } else if number != 0.0 {
+                    return None;
                 }
             }
         }
         for kind in 1..=variant.hand_kinds() {
             let plane = &planes[hand(owner, kind) * squares..][..squares];
-            if plane[0] > variant.copies || plane.iter().any(|number| number != &plane[0]) {
+            let count = (0..=variant.copies).find(|&count| f32::from(count) == plane[0])?;
+            if plane.iter().any(|number| number != &plane[0]) {
                 return None;
             }
-            board.hands[owner.index()][kind - 1] = plane[0];
-            counts[kind] += plane[0];
+            board.hands[owner.index()][kind - 1] = count;
+            counts[kind] += count;
         }
     }
     // Packing checks for missing kings, because it knows whether they can be captured.

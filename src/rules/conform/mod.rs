@@ -586,7 +586,7 @@ fn planes_conform<G: Game>(game: &G, state: &G::State) -> Checked {
     promise("facts", "a game with planes has a board")
         .change("return the shape of the board")
         .holds(area > 0, || format!("{rows} rows and {columns} columns"))?;
-    let [numbers, again] = [9, 7].map(|filler| {
+    let [numbers, again] = [9.0, 7.0].map(|filler| {
         let mut numbers = vec![filler; count * area];
         game.write_planes(state, &mut numbers);
         numbers
@@ -602,15 +602,16 @@ fn planes_conform<G: Game>(game: &G, state: &G::State) -> Checked {
             game.read_planes(&numbers),
             Some(*state),
         )?;
-    let rejects = |wrong: &[u8], place: &str| {
+    let rejects = |wrong: &[f32], place: &str| {
         promise("read_planes", "invalid planes are rejected")
             .change("check the length, the numbers, and that no square has two pieces")
             .equal(format_args!("{place}, {wrong:?}, the state"), game.read_planes(wrong), None)
     };
     rejects(&numbers[1..], "one number too few")?;
-    let taken = numbers.iter().take(area).position(|&n| n == 1);
+    let taken = numbers.iter().take(area).position(|&n| n == 1.0);
     let Some(square) = taken else { return Ok(()) };
-    for (plane, number, place) in [(kinds.pieces.len(), 1, "two pieces"), (0, 2, "a number 2")] {
+    for (plane, number, place) in [(kinds.pieces.len(), 1.0, "two pieces"), (0, 2.0, "a number 2")]
+    {
         let mut wrong = numbers.clone();
         wrong[plane * area + square] = number;
         rejects(&wrong, place)?;

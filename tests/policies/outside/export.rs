@@ -48,7 +48,9 @@ fn read(game: &dyn Rules, dir: &Path) -> Vec<(AnyPosition, usize)> {
         let position = game.parse_position(line, &game.start()).unwrap();
         assert_eq!(game.notation(&position), *line);
         assert_eq!(side[at], position.side.index() as u8, "{line}");
-        let drawn = game.read_planes(&planes[at * width..][..width]);
+        let numbers: Vec<f32> =
+            planes[at * width..][..width].iter().copied().map(f32::from).collect();
+        let drawn = game.read_planes(&numbers);
         assert_eq!(drawn, Some(position.state), "{line}");
         let mut wanted = vec![0; actions];
         game.actions(&position.state).iter().for_each(|action| wanted[action.0 as usize] = 1);

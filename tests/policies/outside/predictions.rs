@@ -63,9 +63,9 @@ impl Greedily {
         for &at in order {
             let position = &self.positions[at];
             text += &format!("{}\n", self.game.notation(position));
-            let begin = planes.len();
-            planes.resize(begin + count * rows * columns, 0);
-            self.game.write_planes(&position.state, &mut planes[begin..]);
+            let mut numbers = vec![0.0; count * rows * columns];
+            self.game.write_planes(&position.state, &mut numbers);
+            planes.extend(numbers.iter().map(|&number| number as u8));
             side.push(position.side.index() as u8);
         }
         if as_planes {

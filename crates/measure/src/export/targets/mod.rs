@@ -68,7 +68,7 @@ fn suits(game: &dyn Rules, format: Format, column: &TargetColumn) -> bool {
         Format::Npy | Format::Npz => column.name != "moves",
         // Bitboards contain the same information.
         Format::Parquet => {
-            let planes = column.name == "planes" && game.plane_kinds().held.is_empty();
+            let planes = column.name == "planes" && (game.has_squares() || column.width() == 0);
             column.name != "moves" && !planes
         }
         Format::Jsonl => column.name != "planes" && (short || column.shape.is_empty()),

@@ -165,18 +165,19 @@ fn request_of(game: &dyn Rules, position: &AnyPosition, legal: &[Action]) -> Pos
     let planes = game.plane_kinds();
     let (rows, columns) = game.shape();
     let squares = rows * columns;
-    let mut numbers = vec![0; planes.count() * squares];
+    let mut numbers = vec![0.0; planes.count() * squares];
     game.write_planes(&position.state, &mut numbers);
     let (kinds, held) = (planes.pieces.len(), planes.held.len());
-    let (pieces, hands) = numbers.split_at(2 * kinds * squares);
-    let mut board = vec![0; squares];
-    for (plane, numbers) in pieces.chunks_exact(squares).enumerate() {
+    let mut board = vec![0; if kinds > 0 { squares } else { 0 }];
+    for plane in 0..2 * kinds {
         let kind = (plane % kinds) as i8 + 1;
         let sign = if plane < kinds { kind } else { -kind };
-        board.iter_mut().zip(numbers).for_each(|(square, &there)| *square += sign * there as i8);
+        let there = &numbers[plane * squares..][..squares];
+        board.iter_mut().zip(there).for_each(|(square, &there)| *square += sign * there as i8);
     }
     // Each of these planes contains one number throughout.
-    let counts: Vec<u8> = hands.iter().step_by(squares).copied().collect();
+    let hands = 2 * kinds..2 * (kinds + held);
+    let counts: Vec<u8> = hands.map(|plane| numbers[plane * squares] as u8).collect();
     let hands = (held > 0).then(|| [counts[..held].to_vec(), counts[held..].to_vec()]);
     PositionRequest {
         position: game.notation(position),

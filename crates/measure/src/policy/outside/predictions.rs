@@ -247,10 +247,8 @@ fn drawn(
         same_count(rows.path(), rows.count(), "rows", of)?;
     }
     let position = |row: usize| {
-        // A number outside a byte becomes 255, which is invalid in planes.
-        let byte = |number: f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
-        let bytes: Vec<u8> = planes.row(row).map(byte).collect();
-        let state = game.read_planes(&bytes);
+        let numbers: Vec<f32> = planes.row(row).map(|number| number as f32).collect();
+        let state = game.read_planes(&numbers);
         let state =
             state.ok_or_else(|| wrong_row(planes.path(), row, "invalid planes: not a position"))?;
         let number = sides.row(row).next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::added_passes::after_pass;
 use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
@@ -165,6 +166,9 @@ impl<S: Source> Asked<'_, S> {
         if self.game.is_terminal(&position.state) {
             return;
         }
+        if let Some(after) = after_pass(self.game, &position) {
+            return self.leaves(after, plies.saturating_sub(1), out);
+        }
         if plies == 0 {
             return out.push(position);
         }
@@ -183,6 +187,9 @@ impl<S: Source> Asked<'_, S> {
     ) -> f64 {
         if self.game.is_terminal(&position.state) {
             return self.at_the_end(&position.state);
+        }
+        if let Some(after) = after_pass(self.game, &position) {
+            return -self.minimax(after, plies.saturating_sub(1), values);
         }
         if plies == 0 {
             return values.next().expect("every leaf has a value");

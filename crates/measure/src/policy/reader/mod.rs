@@ -6,6 +6,7 @@
 //! Models are tried on the start position and its successors before any work; the outputs of others are settled by
 //! their first answer. `docs/your-policy.md` is the user guide.
 
+mod added_passes;
 mod ask;
 mod heads;
 mod invariant;
@@ -16,6 +17,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
+use added_passes::{after_pass, ask_after_passes};
 use ask::Asked;
 use heads::{Heads, Said, Tried, may_be_probabilities};
 pub(crate) use spec::number;
@@ -148,6 +150,13 @@ impl<S> Outside<S> {
     where
         S: Source,
     {
+        ask_after_passes(game, batch, |batch| self.answer_each(game, batch))
+    }
+
+    fn answer_each(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Error>
+    where
+        S: Source,
+    {
         let mut first = None;
         if self.settled.get().is_none() {
             let outputs = Asked::rows_of(self, game, batch.positions())?;
@@ -214,6 +223,7 @@ pub(super) fn with_next(game: &dyn Rules, batch: &Batch) -> Vec<AnyPosition> {
         actions.map(move |&action| game.advance(&batch.positions()[at], action))
     };
     let next = (0..batch.len()).flat_map(next);
+    let next = next.map(|position| after_pass(game, &position).unwrap_or(position));
     let next = next.filter(|position| !game.is_terminal(&position.state));
     batch.positions().iter().copied().chain(next).collect()
 }

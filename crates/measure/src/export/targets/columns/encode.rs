@@ -106,4 +106,11 @@ impl<'a> Encoder<'a> {
         // The only negative number is −1, stored as a signed byte.
         out.extend(numbers.iter().map(|&n| if n < 0.0 { n as i8 as u8 } else { n as u8 }));
     }
+
+    /// Writes planes that may have any numbers.
+    pub(super) fn float_planes(&self, position: &AnyPosition, out: &mut Vec<u8>) {
+        let mut numbers = vec![0.0; self.encoding.len()];
+        self.encoding.write_position(self.game, position, &mut numbers);
+        out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
 }

@@ -249,7 +249,7 @@ impl List<'_> {
 
     /// Adds the columns that describe the position.
     fn position(&mut self, game: &dyn Rules) {
-        use Scalar::{I8, Text, U16, U32, U64};
+        use Scalar::{F32, I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
         let words: &[u64] = if game.facts().key_words() == 1 { &[] } else { &[2] };
         if self.shape.rows {
@@ -280,9 +280,11 @@ impl List<'_> {
             });
         }
         let (scalar, shape, about) = planes_of(game, self.shape.layout);
-        self.add("planes", (scalar, &shape), about, |encoder, example, _, out| {
-            encoder.planes(&example.position, out);
-        });
+        let planes: fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>) = match scalar {
+            F32 => |encoder, example, _, out| encoder.float_planes(&example.position, out),
+            _ => |encoder, example, _, out| encoder.planes(&example.position, out),
+        };
+        self.add("planes", (scalar, &shape), about, planes);
         // An OBF line has the squares, a space, the side and a semicolon. Other notations vary.
         let start = game.notation(&game.start()).len();
         let line = match has_obf(game) {
@@ -405,7 +407,11 @@ fn planes_of(game: &dyn Rules, layout: Layout) -> (Scalar, Vec<u64>, String) {
         None => encoding.planes.iter().map(Plane::to_string).collect(),
     };
     let about = format!("the position as its mover sees it, as {layout}: {}", planes.join("; "));
-    let scalar = if layout == Layout::Signed { Scalar::I8 } else { Scalar::U8 };
+    let scalar = match layout {
+        _ if !game.plane_kinds().others.is_empty() => Scalar::F32,
+        Layout::Signed => Scalar::I8,
+        _ => Scalar::U8,
+    };
     (scalar, encoding.shape.iter().map(|&n| n as u64).collect(), about)
 }
 
