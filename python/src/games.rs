@@ -56,11 +56,11 @@ impl Game {
 
     /// Makes a game of states, moves and results in arrays.
     #[staticmethod]
-    #[pyo3(signature = (names, start, row_pointers, actions, successors, results, has_scores, movers, texts, action_names, planes))]
+    #[pyo3(signature = (names, numbers, row_pointers, actions, successors, results, has_scores, movers, texts, action_names, planes))]
     #[allow(clippy::too_many_arguments, reason = "they are the arrays of a listing")]
     fn listed(
-        names: [String; 2],
-        start: u32,
+        names: [String; 3],
+        numbers: [u32; 2],
         row_pointers: PyReadonlyArray1<'_, u64>,
         actions: PyReadonlyArray1<'_, u16>,
         successors: PyReadonlyArray1<'_, u32>,
@@ -71,7 +71,8 @@ impl Game {
         action_names: Vec<String>,
         planes: Option<PyReadonlyArray4<'_, f32>>,
     ) -> PyResult<Game> {
-        let [name, title] = names;
+        let ([name, title, line_break], [start, action_count]) = (names, numbers);
+        let action_count = u16::try_from(action_count).unwrap_or(u16::MAX);
         let planes = planes.as_ref().map(|planes| planes.as_array());
         let side = |at: usize| {
             let side = planes.map_or(0, |planes| planes.shape()[at]);
@@ -91,14 +92,11 @@ impl Game {
             action_names,
             grid: [side(1), side(2), side(3)],
             planes: planes.map_or(Vec::new(), |planes| planes.iter().copied().collect()),
+            action_count,
+            line_break,
             pass: None,
         };
-        if crate::known().named(&listing.name).is_ok() {
-            return Err(value_error(format!(
-                "'{}' is a game already: name it otherwise",
-                listing.name
-            )));
-        }
+        check_name(&listing.name)?;
         let game = Listed::new(listing).map_err(|error| value_error(error.line()))?;
         Ok(Game { game: game.into_rules() })
     }
@@ -161,6 +159,18 @@ impl Game {
     #[getter]
     fn has_scores(&self) -> bool {
         self.game.has_scores()
+    }
+
+    /// `true` if play never repeats a state.
+    #[getter]
+    fn is_layered(&self) -> bool {
+        self.game.is_layered()
+    }
+
+    /// `true` if passes are no moves of the game.
+    #[getter]
+    fn adds_passes(&self) -> bool {
+        self.game.adds_passes()
     }
 
     /// Greatest score, 1 in a game without scores.
@@ -285,8 +295,17 @@ impl Game {
     }
 }
 
+/// Fails if a game of one's own cannot have a name: it is invalid, or a built-in game's.
+#[pyfunction]
+pub(crate) fn check_name(name: &str) -> PyResult<()> {
+    if crate::known().named(name).is_ok() {
+        return Err(value_error(format!("'{name}' is a game already: name it otherwise")));
+    }
+    yomikiri::table::check_name(name).map_err(|error| value_error(error.line()))
+}
+
 /// Text, result, player to move, and moves by name with the texts after them.
-type ListedRow = (String, Option<i8>, u8, Vec<(String, String)>);
+type ListedRow = (String, Option<i8>, Option<u8>, Vec<(String, String)>);
 
 fn rows_of(listed: &Listed, most: usize) -> Vec<ListedRow> {
     let listing = listed.listing();
@@ -304,7 +323,7 @@ fn rows_of(listed: &Listed, most: usize) -> Vec<ListedRow> {
             moves.push((listed.action_name(Side::First, action), listing.texts[after].clone()));
         });
         let result = Some(listing.results[at]).filter(|result| *result != GOES_ON);
-        let mover = listing.movers.get(at).copied().unwrap_or(0);
+        let mover = listing.movers.get(at).copied();
         (listing.texts[at].clone(), result, mover, moves)
     };
     states.map(row).collect()
@@ -515,6 +534,17 @@ impl Positions {
             (state, texts.get(state as usize).cloned().unwrap_or_default())
         };
         Ok(self.all.iter().map(state).collect())
+    }
+
+    /// Returns the fewest moves from the start to each position of a listed game, added passes left out.
+    fn listed_lines(&self) -> PyResult<Vec<Vec<u16>>> {
+        let listed = self.game.typed::<Listed>();
+        let listed = listed.ok_or_else(|| value_error("no listed game"))?;
+        let state =
+            |position: &AnyPosition| listed.listed_state(self.game.key(&position.state) as u32);
+        let states: Vec<u32> = self.all.iter().map(state).collect();
+        let lines = listed.lines_to(&states).into_iter();
+        Ok(lines.map(|line| line.into_iter().map(|action| action.0).collect()).collect())
     }
 
     /// Returns the same boards with `side` to move; a listed game shows everybody the same.

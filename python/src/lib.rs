@@ -65,6 +65,8 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<Arc<dyn Rules>>) -> PyRes
     module.add_class::<measure::Asked>()?;
     module.add_function(wrap_pyfunction!(errors::write_text, module)?)?;
     module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
+    module.add_function(wrap_pyfunction!(games::check_name, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::folder_of, module)?)?;
     module.add_function(wrap_pyfunction!(tables::remove_table, module)?)?;
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
     module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;

@@ -62,6 +62,12 @@ pub(crate) fn open_table(
     solved.map(Table::new)
 }
 
+/// Returns the name of the table for a game's string in OpenSpiel.
+#[pyfunction]
+pub(crate) fn folder_of(name: &str) -> String {
+    yomikiri::table::folder_of(name).into_owned()
+}
+
 /// Removes the table of a name.
 #[pyfunction]
 pub(crate) fn remove_table(name: &str, tables: PathBuf) -> PyResult<()> {

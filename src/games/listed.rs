@@ -5,9 +5,9 @@
 //! States may have planes, which are those of whoever listed them: any numbers in a grid.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::Error;
@@ -21,6 +21,8 @@ use crate::table::{Draft, ListedFacts, Table};
 pub const GOES_ON: i8 = i8::MIN;
 /// Most actions: one is left for the pass.
 const MOST_ACTIONS: u16 = u16::MAX - 2;
+/// Most names of actions that say how many actions there are.
+const MOST_NAMES: usize = MOST_ACTIONS as usize + 1;
 /// Most numbers in the planes of a state.
 const MOST_PLANE_NUMBERS: u32 = 1 << 20;
 
@@ -47,8 +49,13 @@ pub struct Listing {
     pub movers: Vec<u8>,
     /// Text of each state, in one line; empty without texts.
     pub texts: Vec<String>,
-    /// Name of each action; empty if actions are their numbers.
+    /// Name of each action, or first of each action of the first player and then of the second; empty if actions are
+    /// their numbers.
     pub action_names: Vec<String>,
+    /// Number of actions, which may be more than moves have; 0 if it follows from them.
+    pub action_count: u16,
+    /// Mark in texts that stands for the breaks of a board's lines; empty if they have none.
+    pub line_break: String,
     /// Number of planes, rows and columns; zeros without planes.
     pub grid: [u32; 3],
     /// Planes of each listed state, one state after the other.
@@ -108,6 +115,11 @@ impl Listing {
             let found = self.planes.len();
             return fail(format!("planes: expected {width} numbers a state, found {found} in all"));
         }
+        let (names, actions) = (self.action_names.len(), usize::from(self.action_count));
+        if names > 0 && names != actions && names != 2 * actions {
+            let what = format!("move_names: expected {actions} names, or as many for each player");
+            return fail(format!("{what}, found {names}"));
+        }
         if self.start as usize >= states {
             return fail(format!("start: state {}, of {states} states", self.start));
         }
@@ -117,11 +129,29 @@ impl Listing {
         for state in 0..states {
             self.check_state(state)?;
         }
+        if self.results[self.start as usize] != GOES_ON {
+            return fail(format!(
+                "{}: the game is over at its start",
+                self.named(self.start as usize)
+            ));
+        }
         if let Some(at) = self.planes.iter().position(|number| !number.is_finite()) {
             return fail(format!("{}: planes that are not finite", self.named(at / width)));
         }
         let mut known = HashMap::new();
+        for (at, side) in self.action_names.chunks(actions.max(1)).enumerate() {
+            let mut seen = HashSet::new();
+            let fits = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
+            if let Some(name) = side.iter().find(|name| !fits(name) || !seen.insert(name.as_str()))
+            {
+                let what = "expected no blanks, and another name for each move";
+                return fail(format!("move_names: `{name}` of player {at}: {what}"));
+            }
+        }
         for (state, text) in self.texts.iter().enumerate() {
+            if text == "start" {
+                return fail(format!("state {state}: the text `start` means the start"));
+            }
             if text.is_empty() || text.trim() != text || text.contains(['\n', '\r']) {
                 let what = "a text is one line, not empty, without blanks around it";
                 return fail(format!("state {state}: {what}"));
@@ -171,11 +201,8 @@ impl Listing {
             if action > MOST_ACTIONS && Some(action) != self.pass {
                 return fail(format!("move {action}, expected 0 to {MOST_ACTIONS}"));
             }
-            if !self.action_names.is_empty() && usize::from(action) >= self.action_names.len() {
-                return fail(format!(
-                    "move {action}, of {} names of moves",
-                    self.action_names.len()
-                ));
+            if action >= self.action_count {
+                return fail(format!("move {action}, of {} actions", self.action_count));
             }
             last = Some(action);
         }
@@ -197,7 +224,7 @@ impl Listing {
             return;
         }
         let states = self.states();
-        let pass = self.actions.iter().max().map_or(0, |most| most + 1);
+        let pass = self.action_count;
         // By state: the pass that leads to it.
         let mut passes: HashMap<u32, u32> = HashMap::new();
         for state in 0..states {
@@ -221,10 +248,14 @@ impl Listing {
                 self.texts.push(format!("pass, then {}", self.texts[state as usize]));
             }
         }
-        self.pass = (!after.is_empty()).then_some(pass);
-        if self.pass.is_some() && !self.action_names.is_empty() {
-            self.action_names.resize(usize::from(pass), String::new());
-            self.action_names.push("pass".to_string());
+        if after.is_empty() {
+            return;
+        }
+        (self.pass, self.action_count) = (Some(pass), pass + 1);
+        if !self.action_names.is_empty() {
+            let names = self.action_names.chunks(usize::from(pass));
+            let with_pass = names.flat_map(|names| [names, &["pass".to_string()]].concat());
+            self.action_names = with_pass.collect();
         }
     }
 
@@ -284,8 +315,9 @@ impl Listing {
     fn checksum(&self) -> String {
         let mut hasher = crc32fast::Hasher::new();
         let text = [&self.texts, &self.action_names].map(|texts| texts.join("\n")).join("\0");
-        let Listing { start, has_scores, pass, grid, .. } = self;
-        let numbers = format!("{start} {has_scores} {pass:?} {grid:?}");
+        let Listing { start, has_scores, pass, grid, action_count, line_break, .. } = self;
+        let numbers =
+            format!("{start} {has_scores} {pass:?} {grid:?} {action_count} {line_break:?}");
         for part in [
             numbers.as_bytes(),
             bytemuck::cast_slice(&self.row_pointers),
@@ -315,6 +347,8 @@ pub struct Listed {
     by_text: OnceLock<HashMap<String, u32>>,
     /// States by their planes, ascending.
     by_planes: OnceLock<Vec<u32>>,
+    /// State and move before each state on a shortest way.
+    before: OnceLock<Vec<Option<(u32, u16)>>>,
     /// Directory of the table that contains the game.
     home: Option<PathBuf>,
 }
@@ -325,6 +359,10 @@ impl Listed {
     /// The error is one line that names the state and its fault.
     pub fn new(mut listing: Listing) -> Result<Listed, Error> {
         crate::table::check_name(&listing.name)?;
+        if listing.action_count == 0 {
+            let used = listing.actions.iter().max().map_or(1, |most| most.saturating_add(1));
+            listing.action_count = used.max(listing.action_names.len().min(MOST_NAMES) as u16);
+        }
         listing.check()?;
         listing.in_turn();
         // The text of a pass may be another state's.
@@ -343,10 +381,21 @@ impl Listed {
         let most = most.map(|result| result.unsigned_abs()).max().unwrap_or(0) as i8;
         let (sides, checksum) = (listing.sides(), listing.checksum());
         let partners = listing.partners();
-        let (by_text, by_planes) = (OnceLock::new(), OnceLock::new());
+        let (by_text, by_planes, before) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let most = Score(most.max(1));
         let home = None;
-        Ok(Listed { listing, layers, sides, partners, most, checksum, by_text, by_planes, home })
+        Ok(Listed {
+            before,
+            listing,
+            layers,
+            sides,
+            partners,
+            most,
+            checksum,
+            by_text,
+            by_planes,
+            home,
+        })
     }
 
     /// Returns the listing, with the passes that were added.
@@ -364,6 +413,39 @@ impl Listed {
         self.home.as_deref()
     }
 
+    /// Returns the fewest moves from the start to each of some states, added passes left out; empty for a state that no
+    /// moves reach.
+    pub fn lines_to(&self, states: &[u32]) -> Vec<Vec<Action>> {
+        let before = self.before.get_or_init(|| self.found_by());
+        let line = |state: &u32| {
+            let (mut line, mut at) = (Vec::new(), *state);
+            while let Some((before, action)) = before[at as usize] {
+                line.push(Action(action));
+                at = before;
+            }
+            line.retain(|action| !self.is_pass(*action));
+            line.reverse();
+            line
+        };
+        states.iter().map(line).collect()
+    }
+
+    /// Returns the state and the move before each state on a shortest way from the start; `None` for the start itself.
+    fn found_by(&self) -> Vec<Option<(u32, u16)>> {
+        let start = self.listing.start;
+        let mut before = vec![None; self.listing.states()];
+        let mut waiting = VecDeque::from([start]);
+        while let Some(state) = waiting.pop_front() {
+            for (action, after) in self.listing.moves_of(state as usize) {
+                if after != start && before[after as usize].is_none() {
+                    before[after as usize] = Some((state, action));
+                    waiting.push_back(after);
+                }
+            }
+        }
+        before
+    }
+
     /// Returns the listed state in which the same player is to move: after the pass, if there is one.
     pub fn listed_state(&self, state: u32) -> u32 {
         let pass = self.listing.moves_of(state as usize);
@@ -379,9 +461,17 @@ impl Listed {
 
     /// Returns what the manifest of a table contains of the game.
     pub(crate) fn facts_in_table(&self) -> ListedFacts {
-        let Listing { title, start, has_scores, pass, grid, .. } = &self.listing;
-        let (title, start, has_scores) = (title.clone(), *start, *has_scores);
-        ListedFacts { title, start, has_scores, pass: *pass, grid: *grid }
+        let Listing { title, start, has_scores, pass, grid, action_count, line_break, .. } =
+            &self.listing;
+        ListedFacts {
+            title: title.clone(),
+            start: *start,
+            has_scores: *has_scores,
+            actions: *action_count,
+            pass: *pass,
+            grid: *grid,
+            line_break: line_break.clone(),
+        }
     }
 
     /// Writes the arrays of the game into the draft of its table.
@@ -451,6 +541,8 @@ impl Listed {
             },
             texts: texts_in(table, TEXTS)?,
             action_names: texts_in(table, NAMES)?,
+            action_count: facts.actions,
+            line_break: facts.line_break.clone(),
             pass: facts.pass,
         };
         let damaged =
@@ -458,7 +550,7 @@ impl Listed {
         listing.check().map_err(damaged)?;
         let game = Listed::in_order(listing).map_err(damaged)?;
         match table.manifest().identity.listing.as_deref() == Some(&game.checksum) {
-            true => Ok(Some(Listed { home: Some(table.dir().to_path_buf()), ..game })),
+            true => Ok(Some(Listed { home: path::absolute(table.dir()).ok(), ..game })),
             false => Err(table.damaged_manifest("wrong checksum of the listed game")),
         }
     }
@@ -514,8 +606,7 @@ impl Game for Listed {
     }
 
     fn action_count(&self) -> usize {
-        let most = self.listing.actions.iter().max().map_or(1, |most| usize::from(*most) + 1);
-        most.max(self.listing.action_names.len())
+        usize::from(self.listing.action_count)
     }
 
     fn moves(&self, state: &u32, mut each: impl FnMut(Action, u32)) {
@@ -608,8 +699,10 @@ impl Game for Listed {
         MoveSquares::default()
     }
 
-    fn action_name(&self, _side: Side, action: Action) -> String {
-        match self.listing.action_names.get(usize::from(action.0)) {
+    fn action_name(&self, side: Side, action: Action) -> String {
+        let (names, count) = (&self.listing.action_names, self.action_count());
+        let own = if names.len() > count { side.index() * count } else { 0 };
+        match names.get(own + usize::from(action.0)) {
             Some(name) => name.clone(),
             None if self.is_pass(action) => "pass".to_string(),
             None => action.0.to_string(),
@@ -618,7 +711,8 @@ impl Game for Listed {
 
     fn diagram(&self, position: &Position<u32>) -> String {
         match self.listing.texts.get(position.state as usize) {
-            Some(text) => text.clone(),
+            Some(text) if self.listing.line_break.is_empty() => text.clone(),
+            Some(text) => text.replace(&self.listing.line_break, "\n"),
             None => format!("state {}", position.state),
         }
     }
@@ -649,7 +743,9 @@ impl Game for Listed {
                 (by_text.is_empty() && (number as usize) < self.listing.states()).then_some(number)
             }
         };
-        let text = text.trim();
+        let lines = text.trim().lines().map(str::trim_end).collect::<Vec<_>>();
+        let joined = lines.join(&self.listing.line_break);
+        let text = if self.listing.line_break.is_empty() { text.trim() } else { &joined };
         if let Some(state) = state(text) {
             let side = self.only_side(state).unwrap_or(Side::First);
             return Some(Position { state, side });

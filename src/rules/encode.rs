@@ -249,8 +249,13 @@ impl Layout {
     /// Returns the shapes of one position in this layout, the usual one first.
     fn shapes(self, planes: usize, rows: usize, columns: usize) -> Vec<Vec<usize>> {
         let squares = rows * columns;
-        let first = vec![vec![planes, rows, columns], vec![planes, squares]];
-        let last = vec![vec![rows, columns, planes], vec![squares, planes]];
+        let mut first = vec![vec![planes, rows, columns], vec![planes, squares]];
+        let mut last = vec![vec![rows, columns, planes], vec![squares, planes]];
+        if squares == 1 {
+            // Numbers without a board.
+            first.insert(0, vec![planes]);
+            last.insert(0, vec![planes]);
+        }
         let flat = vec![vec![planes * squares]];
         match self {
             Layout::Nchw => first,
@@ -328,7 +333,9 @@ impl Encoding {
         let own = Plane::own(game);
         let name = game.name();
         if own.as_ref().is_some_and(Vec::is_empty) {
-            return Err(format!("{name} has no planes; implement `plane_kinds`"));
+            return Err(format!(
+                "{name} has no planes: they are `plane_kinds` of a game in Rust, `planes` of a class in Python"
+            ));
         }
         if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
             return Err(format!(

@@ -92,6 +92,9 @@ impl Lock {
         let mut text = String::new();
         let read = (&self.0).take(20).read_to_string(&mut text);
         match text.parse::<u32>().ok().filter(|_| read.is_ok()) {
+            Some(process) if process == std::process::id() => {
+                Error::busy_by(path, "this process", "wait for its other thread to end")
+            }
             Some(process) => Error::busy_by(
                 path,
                 &format!("process {process}"),

@@ -75,11 +75,16 @@ pub struct ListedFacts {
     pub start: u32,
     /// `true` if results are scores.
     pub has_scores: bool,
+    /// Number of actions.
+    pub actions: u16,
     /// Action that is a pass.
     pub pass: Option<u16>,
     /// Number of planes, rows and columns; zeros without planes.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub grid: [u32; 3],
+    /// Mark in texts that stands for the breaks of lines; empty if they have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub line_break: String,
 }
 
 fn is_empty(grid: &[u32; 3]) -> bool {

@@ -69,7 +69,7 @@ pub use packed_array::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes
 pub use removal::{Removal, Removed};
 #[doc(hidden)]
 pub use scratch::Scratch;
-pub use store::{Entry, Holds, Store, check_name};
+pub use store::{Entry, Holds, Store, check_name, folder_of};
 
 #[doc(hidden)]
 pub use crate::mmap::map_read_only;

@@ -1,5 +1,6 @@
 //! The directory that contains tables, and which of them is the latest.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -38,10 +39,11 @@ impl Store {
         self.root.join(name)
     }
 
-    /// Returns the directory of a table given by path or by its name here; a table here comes first.
+    /// Returns the directory of a table given by path or by its name here; a table here comes first. A game's string in
+    /// OpenSpiel is a name too.
     pub fn resolve(&self, table: &str) -> PathBuf {
         let path = Path::new(table);
-        let here = self.place(table);
+        let here = self.place(&folder_of(table));
         if !here.exists() && (path.exists() || path.components().count() > 1) {
             path.to_path_buf()
         } else {
@@ -205,6 +207,30 @@ pub fn check_name(name: &str) -> Result<(), Error> {
         _ => return Ok(()),
     };
     Err(format!("invalid table name `{name}`: {what}").into())
+}
+
+/// Longest name of the folder of a game's string; longer ones end in a checksum.
+const LONGEST_FOLDER: usize = 70;
+
+/// Returns the name of the table for a game's string in OpenSpiel, such as `hex(num_cols=4,num_rows=2)`: its words in
+/// letters, digits and hyphens, parameters in the order of their names. Other names are what they are.
+pub fn folder_of(name: &str) -> Cow<'_, str> {
+    if !name.contains('(') || name.contains('/') {
+        return Cow::Borrowed(name);
+    }
+    let mut words: Vec<&str> =
+        name.split(['(', ')', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
+    words.get_mut(1..).map(<[&str]>::sort_unstable);
+    let parts = words.iter().flat_map(|word| word.split(|c: char| !c.is_ascii_alphanumeric()));
+    let parts: Vec<String> =
+        parts.filter(|part| !part.is_empty()).map(str::to_ascii_lowercase).collect();
+    let mut folder = format!("openspiel-{}", parts.join("-"));
+    if folder.len() > LONGEST_FOLDER {
+        let checksum = crc32fast::hash(words.join(",").as_bytes());
+        folder.truncate(LONGEST_FOLDER);
+        folder += &format!("-{checksum:08x}");
+    }
+    Cow::Owned(folder)
 }
 
 /// A directory of a store that is a table, a draft, or the remains of a table.

@@ -30,6 +30,7 @@ from ._games import Game, Position, Positions, game
 from ._gymnasium import register_with_import
 from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match, policy
 from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve, solve_listed
+from ._walk import GameError
 
 
 if __name__ == "yomikiri":  # not a package that `bind` made
@@ -84,7 +85,7 @@ def bind(core: ModuleType, name: str | None = None) -> ModuleType:
 
 
 __all__ = [
-    "Batch", "Comparison", "Dataset", "Game", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
+    "Batch", "Comparison", "Dataset", "Game", "GameError", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
     "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
     "exploitability", "game", "match", "open", "open_or_solve", "policy", "solve",
 ]

@@ -13,6 +13,7 @@ from . import _core
 from ._arrays import numpy_of
 from ._progress import Told, directory
 from ._types import Json, PathLike, PositionsLike, Sides, Weight
+from ._walk import OwnStates
 
 if TYPE_CHECKING:
     from ._tables import Table
@@ -41,6 +42,8 @@ class Game:
         self._core = core
         #: Name, such as ``othello-4x4``.
         self.name: str = core.name
+        #: Name for people: of a game of OpenSpiel, its string there.
+        self.title: str = core.title
         #: Number of actions; legal actions are integers below it.
         self.actions: int = core.actions
         #: Rows and columns of the board.
@@ -110,7 +113,7 @@ class Game:
         * bitboards, ``uint64`` of shape ``(N, 2)``: the mover's squares and the opponent's, bit
           ``row * columns + column`` (Othello);
         * keys, ``uint64`` of shape ``(N,)`` or ``(N, words)``, as stored in tables;
-        * `Positions`, or a list of `Position`.
+        * `Positions`, or a list of `Position`; or states of a class of one's own, once it is solved.
 
         ``form`` (``planes``, ``bitboards``, ``keys``) names the kind of array. By default ``uint64`` arrays
         of shape ``(N, 2)`` are bitboards if the game has them, other ``uint64`` arrays are keys, and all
@@ -131,6 +134,9 @@ class Game:
             return Positions(core.parse([one.notations()[0] for one in keys]))
         if isinstance(given, (list, tuple)) and len(given) and isinstance(given[0], str):
             return Positions(core.parse(list(given)))
+        own = OwnStates.known.get(str(core.listing))
+        if own and isinstance(given, (list, tuple)) and len(given) and (texts := own.texts(given)):
+            return Positions(core.parse(texts))
         array = numpy_of(given)
         if array.dtype.kind in "OUS":
             return Positions(core.parse([str(text) for text in array.ravel()]))
@@ -174,6 +180,8 @@ class Game:
             "flat": (own * rows * columns,), "openspiel": (3, rows, columns),
             "openspiel-nhwc": (rows, columns, 3), "signed": (rows, columns),
         }
+        if self.shape == (1, 1):  # numbers without a board
+            shapes["nchw"] = shapes["nhwc"] = shapes["flat"]
         if layout not in shapes:
             raise ValueError(f"invalid layout {layout!r}: expected {', '.join(shapes)}")
         if not self._core.has_bitboards and (layout == "signed" or "openspiel" in layout):

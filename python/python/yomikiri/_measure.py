@@ -102,7 +102,7 @@ class _Asked:
         if told is None:
             raise _core.PolicyError(f"policy '{self.name}' returned None; does it end without `return`?")
         if isinstance(told, list) and told and self.own and not isinstance(told[0], (float, list, np.ndarray)):
-            told = self.own.names(told)
+            told = self.own.names(told, self.name)
         if isinstance(told, list) and told and all(isinstance(move, str) for move in told):
             told = {"actions": self._actions_of(told, positions)}
         named = self._named(told)
@@ -140,6 +140,8 @@ class _Asked:
         if positions is None:
             raise _core.PolicyError(
                 f"policy '{self.name}' returned texts; give layout='notations' or 'positions' to answer with names of moves")
+        if len(moves) != len(positions):
+            raise _core.PolicyError(f"policy '{self.name}' returned {len(moves)} moves for {len(positions)} positions")
         actions = []
         for row, (position, move) in enumerate(zip(positions, moves)):
             if move not in position.moves:
@@ -153,14 +155,14 @@ class _Asked:
 def _states(positions: Positions) -> list[OwnState]:
     """Returns the states of the class that gave a game, or texts without the class."""
     own = OwnStates.known.get(str(positions._core.game.listing))
-    return positions.notations if own is None else own.of(positions._core)
+    return [text or f"state {number}" for number, text in positions._core.listed_states()] if own is None else own.of(positions._core)
 
 
 def _layout_of(game: Game | None) -> str:
     """Returns the layout of a callable that names none."""
     if game is None or game._core.listing is None:
         return "nchw"
-    return "states" if not game.planes else "flat" if game.shape == (1, 1) else "nchw"
+    return "nchw" if game.planes else "states"
 
 
 #: Conversions of positions for the layouts without planes.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html as _html
 import json
 import os
+import sys
 import warnings
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Sequence, TypedDict, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Callable, Hashable, Iterator, Sequence, TypedDict, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -22,13 +23,18 @@ from ._types import Json, PathLike, PositionsLike, Sides
 from ._walk import ASKED_AGAIN, OwnGame, OwnStates, can_read, differs, is_own, name_of, walk
 
 
+if TYPE_CHECKING:
+    import pyspiel
+
+
 def solve(
-    game: str | Game | OwnGame = "othello-4x4",
+    game: str | Game | OwnGame | pyspiel.Game | pyspiel.State = "othello-4x4",
     *,
     tables: PathLike | None = None,
     roots: PositionsLike | None = None,
     max_depth: int | None = None,
     max_states: int | None = None,
+    key: Callable[[pyspiel.State], Hashable] | None = None,
     force: bool = False,
     progress: bool | None = None,
 ) -> Table:
@@ -51,13 +57,25 @@ def solve(
       ``(numbers,)``, of whatever numbers;
     * ``name()``: the table of this name is opened without a walk if the start, and moves and results of 1,000 stored
       states, are the class's. States are then read by ``read(text)``, which is needed unless they are texts. If they
-      differ, or cannot be read, a warning says so, the states are walked, and the table is replaced if it is another;
+      differ, or cannot be read, the states are walked;
     * ``layer(state)``, a number by which states are ordered.
 
     A table of another game of the same name is an error; ``force=True`` walks and replaces it.
 
+    ``game`` may be a game of OpenSpiel, or its string with parentheses (``"hex(board_size=3)"``), or a state to begin in:
+    two players in turn, no chance, nothing hidden, a sum of zero. Its states are walked; ``key`` (a function of
+    ``pyspiel.State``) distinguishes them, by default text, player to move and legal actions together. Equal keys are compared
+    at 20,000 edges or more: a game whose past matters is refused with two histories. Infinite play is a draw, where
+    OpenSpiel ends at ``max_game_length``. Actions are OpenSpiel's, planes its observation tensors.
+
     Raises `ValueError`, `TableError`, `YomikiriError`."""
+    if _is_spiel(game):
+        return _solve_spiel(game, tables, max_states, key, force, progress)
+    if key is not None:
+        raise ValueError("key is for games of OpenSpiel")
     if not isinstance(game, (str, Game)):
+        if isinstance(game, type):
+            raise TypeError(f"{game.__name__} is a class: give an object of it, {game.__name__}()")
         if not is_own(game):
             raise TypeError(f"invalid game of type {type(game).__name__}: expected a name, or the methods start, moves, play, result")
         if roots is not None or max_depth is not None:
@@ -79,14 +97,48 @@ def _solve_own(game: OwnGame, tables: PathLike | None, max_states: int | None, f
     table = _listed_table(name, tables) if is_named and not force else None
     if table is not None:
         rows = table.game._core.listed_rows(ASKED_AGAIN)
-        other = differs(game, rows) if rows and can_read(game) else "its texts cannot be read without a method read(text)"
+        planes = table.game.positions([text for text, *_ in rows]).planes() if rows and table.game.planes else None
+        other = differs(game, rows, planes) if rows and can_read(game) else "texts that cannot be read without a method read(text)"
         if other is not None:
-            warnings.warn(f"{table.path} is not taken as it is, the states are walked: {other}", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"the states of {name} are walked, because {table.path} has {other}", RuntimeWarning, stacklevel=3)
             table = None
     if table is None:
         arrays, states = walk(game, max_states, progress)
-        table = _solve_list(_listed(name, **arrays), tables, is_named or force, force, progress)
+        table = _solve_list(_listed(name, **arrays), tables, force, progress)
     table._own = OwnStates.known[str(table.game._core.listing)] = OwnStates(game, states)
+    return table
+
+
+def _is_spiel(game: object) -> bool:
+    """Returns whether a game is one of OpenSpiel: an object of its types, or a string with parentheses."""
+    spiel = sys.modules.get("pyspiel")
+    return isinstance(game, str) and "(" in game or spiel is not None and isinstance(game, (spiel.Game, spiel.State))
+
+
+def _solve_spiel(
+    game: str | pyspiel.Game | pyspiel.State, tables: PathLike | None, max_states: int | None,
+    key: Callable[[pyspiel.State], Hashable] | None, force: bool, progress: bool | None,
+) -> Table:
+    """Opens the table of a game of OpenSpiel, or walks and solves it."""
+    from . import _spiel
+
+    root = _spiel.Root(game)
+    name = _core.folder_of(root.title)
+    table = None if force else _listed_table(name, tables)
+    if table is not None:
+        core = table.game._core
+        other = _spiel.differs(root, core, core.listed_rows(ASKED_AGAIN))
+        if other is not None:
+            raise _core.YomikiriError(f"{table.path} does not fit {root.title}: {other}; force=True replaces it")
+        return table
+    arrays, remarks = _spiel.walk(root, key, max_states, progress)
+    for remark in remarks:
+        warnings.warn(remark, RuntimeWarning, stacklevel=3)
+    table = _solve_list(_listed(name, **arrays), tables, force, progress)
+    if not table.game._core.is_layered:
+        warnings.warn(
+            f"play of {root.title} may repeat a state: it counts as a draw for ever, while OpenSpiel ends it after "
+            f"{root.game.max_game_length()} moves", RuntimeWarning, stacklevel=3)
     return table
 
 
@@ -98,11 +150,11 @@ def _listed_table(name: str, tables: PathLike | None) -> Table | None:
     return None
 
 
-def _solve_list(game: Game, tables: PathLike | None, replace: bool, force: bool, progress: bool | None) -> Table:
-    """Solves a listed game; replaces the table of another one of its name only if `replace`."""
+def _solve_list(game: Game, tables: PathLike | None, force: bool, progress: bool | None) -> Table:
+    """Solves a listed game; replaces the table of another one of its name only with `force`."""
     known = _listed_table(game.name, tables)
     if known is not None and known.game._core.listing != game._core.listing:
-        if not replace:
+        if not force:
             raise _core.YomikiriError(f"{known.path} contains another game of this name: force=True replaces it")
         del known
         _core.remove_table(game.name, directory(tables))
@@ -145,7 +197,7 @@ def solve_listed(
     game = _listed(
         name, row_pointers=row_pointers, actions=actions, successors=successors, results=results, states=states,
         movers=movers, move_names=move_names, planes=planes, scores=scores, start=start, title=title)
-    return _solve_list(game, tables, force, force, progress)
+    return _solve_list(game, tables, force, progress)
 
 
 def _listed(
@@ -162,6 +214,8 @@ def _listed(
     scores: bool,
     start: int,
     title: str | None = None,
+    action_count: int = 0,
+    line_break: str = "",
 ) -> Game:
     """Returns the game of a list."""
     grid = None
@@ -172,7 +226,7 @@ def _listed(
             raise ValueError(f"planes: shape {given.shape}, expected (N, planes, rows, columns), (N, rows, columns) or (N, numbers)")
         grid = np.ascontiguousarray(given.reshape(shape) + np.float32(0))  # no -0.0
     core = _core.Game.listed(
-        (name, title or name), start,
+        (name, title or name, line_break), (start, action_count),
         _whole("row_pointers", row_pointers, np.uint64), _whole("actions", actions, np.uint16),
         _whole("successors", successors, np.uint32), _whole("results", results, np.int8), scores,
         None if movers is None else _whole("movers", movers, np.uint8),
@@ -210,6 +264,8 @@ def open_or_solve(
     `TableError`, `ValueError`, `YomikiriError`."""
     if isinstance(table, Table):
         return table
+    if is_own(table) or not isinstance(table, str) and _is_spiel(table):
+        return solve(table, tables=tables, progress=progress)
     if not isinstance(table, (str, os.PathLike, Game)):
         raise TypeError(f"invalid table of type {type(table).__name__}: expected a table, or the name of a game or a table")
     key = str(directory(tables).absolute()), str(table)
@@ -217,9 +273,12 @@ def open_or_solve(
     if known is None or not (known.path / "manifest.json").exists():
         rules = table if isinstance(table, Game) else None
         if not isinstance(table, Game) and not Path(table).exists():
+            if _is_spiel(table):
+                known = solve(str(table), tables=tables, progress=progress)
             with suppress(ValueError):
                 rules = Game(_core.Game(str(table)))
-        known = solve(rules, tables=tables, progress=progress) if rules else open(str(table), tables=tables)
+        if known is None:
+            known = solve(rules, tables=tables, progress=progress) if rules else open(str(table), tables=tables)
     _OPENED[key] = known
     if len(_OPENED) > 4:
         del _OPENED[next(iter(_OPENED))]

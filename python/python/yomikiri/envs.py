@@ -19,7 +19,7 @@ from . import _core
 from ._gymnasium import GAMES
 from ._games import Game, Position, game as _game, played_game
 from ._measure import _Asked, _evaluating, _given
-from ._tables import Table, solve
+from ._tables import Table, open_or_solve, solve
 from ._types import Policy, PositionsLike
 
 if TYPE_CHECKING:
@@ -64,7 +64,10 @@ class _Opponent:
 def _of(game_or_table):
     if isinstance(game_or_table, Table):
         return game_or_table.game, game_or_table
-    return (game_or_table if isinstance(game_or_table, Game) else _game(game_or_table)), None
+    if isinstance(game_or_table, (str, Game)):
+        return (game_or_table if isinstance(game_or_table, Game) else _game(game_or_table)), None
+    table = open_or_solve(game_or_table)
+    return table.game, table
 
 
 class _Environment:
@@ -75,6 +78,8 @@ class _Environment:
             raise ValueError(f"invalid view {view!r}: expected agent or first")
         if render_mode not in (None, "ansi"):
             raise ValueError(f"invalid render_mode {render_mode!r}: expected 'ansi' or None")
+        if view == "first" and game._core.listing is not None:
+            raise ValueError(f"invalid view 'first': planes of {game.name} are those of the player to move")
         game.start._core.seen_by(1 - game.start.side)  # fails at once where the player who waits has no view
         self.game, self.layout, self.view = game, layout, view
         self.max_plies, self.render_mode = max_plies, render_mode
@@ -93,6 +98,8 @@ class _Environment:
         """Plays an action; an illegal one loses the game."""
         if action is not None and int(action) in self.position.legal:
             self.played = self.played.play(int(action))
+            while self.game._core.adds_passes and self.played.end is None and list(self.position.moves) == ["pass"]:
+                self.played = self.played.play(self.position.legal[0])  # no move of the game: the same player goes on
             self._outcomes = self.played.outcomes
             self._end = {} if self.played.end is None else {"end": self.played.end}
         else:
@@ -144,7 +151,7 @@ class SinglePlayer(_Environment, gymnasium.Env[Observation, np.int64]):
     the arguments and return values of `yomikiri.evaluate`, by ``layout``, or a `yomikiri.policy`. ``side`` is 0, 1 or
     ``None``: drawn for each game. An observation has ``observation`` (``float32``, by ``layout``, as the player sees the
     board, or with ``view="first"`` as the first player does) and ``action_mask`` (``int8``, ``(actions,)``, zero after
-    the end). Actions are numbered as the player to move sees the board. Games end by the rules, repetition included,
+    the end); of a game of one's own, planes are always those of the player to move. Actions are numbered as the player to move sees the board. Games end by the rules, repetition included,
     with ``info["end"]``. The reward at the end is the player's outcome (1, 0, -1), or with ``reward="score"`` the
     final score. An illegal action loses, with ``info["illegal"]``. Games are truncated at the player's first turn after
     ``max_plies`` plies. `copy.deepcopy` of an environment continues from the same position and shares the opponent.

@@ -118,9 +118,17 @@ def game(name: str | Game = "othello-4x4", *, max_plies: int = 512) -> SpielGame
     return made
 
 
+def _spiel_states(positions: Positions) -> list[pyspiel.State]:
+    """Returns the states of OpenSpiel for positions of a game that was solved there."""
+    from ._spiel import Root
+
+    return Root(positions.game.title).states(positions._core)
+
+
 class policy:
     """A policy (with ``action_probabilities``) or bot (with ``step``) of OpenSpiel, made for a game of `game`,
-    as a policy for `yomikiri.evaluate`. It is asked position by position."""
+    as a policy for `yomikiri.evaluate`; or for a game of OpenSpiel that `yomikiri.solve` solved. It is asked position by
+    position."""
 
     _yomikiri_layout = "positions"
 
@@ -133,9 +141,13 @@ class policy:
 
     def __call__(self, positions: Positions) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
         rules = positions.game
+        if rules._core.listing is not None:
+            return self._answer(_spiel_states(positions), rules)
         if self.game is None or self.game.rules != rules:
             self.game = game(rules)
-        states = [self.game.state(position) for position in positions]
+        return self._answer([self.game.state(position) for position in positions], rules)
+
+    def _answer(self, states: list[pyspiel.State], rules: Game) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
         if hasattr(self.of, "action_probabilities"):
             chances = np.zeros((len(states), rules.actions))
             for row, state in enumerate(states):

@@ -204,7 +204,11 @@ fn judge(
 ) -> Result<PieceResult, Error> {
     let game = source.game();
     let has_squares = game.has_squares();
-    let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
+    // A pass that a list of states adds is no choice of anybody.
+    let is_choice =
+        |at: &usize| !game.adds_passes() || !game.must_pass(&piece.batch.positions()[*at].state);
+    let choices: Vec<usize> = (0..piece.cases.len()).filter(is_choice).collect();
+    let judged = choices.iter().map(|&at| u64::from(piece.cases[at].weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
     let mut checksum = Checksum::default();
@@ -221,8 +225,8 @@ fn judge(
         };
         found.taken.push(begun.elapsed());
         let (mut sums, mut seen) = (Sums::default(), Seen::default());
-        for (at, case) in piece.cases.iter().enumerate() {
-            let range = piece.batch.range(at);
+        for &at in &choices {
+            let (case, range) = (&piece.cases[at], piece.batch.range(at));
             let state = &piece.batch.positions()[at].state;
             let split = divider.as_ref().and_then(|divider| divider.of(state));
             let answer = answers.at(at, range.clone());

@@ -336,15 +336,21 @@ const BETTER: f64 = 1e-12;
 impl Play<'_> {
     /// Computes the best response of one side to the policy of the other.
     ///
-    /// If infinite play is possible, the response may repeat a position as often as [`Play::PLIES`] plies
-    /// allow, waiting for a mistake of a randomised policy.
+    /// If infinite play is possible, the response may repeat a position as often as it likes, waiting for a mistake of a
+    /// randomised policy. A game that does not end within [`Response::PLIES`] plies counts as lost, unless it can be
+    /// played on for ever, so that no value is too high.
     pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
         let one = Against { play: self, policy, responder, aim };
         match self.most_plies() {
-            Some(plies) => one.by_plies(plies),
+            Some(_) => one.by_plies(),
             None => one.by_layers(),
         }
     }
+}
+
+impl Response {
+    /// Most plies of a response that may go on for ever.
+    pub const PLIES: u32 = 1 << 13;
 }
 
 /// A best response in the making.
@@ -402,28 +408,71 @@ impl Against<'_> {
         response
     }
 
+    /// Returns the worst end for the responder.
+    fn worst(&self) -> f64 {
+        let most = self.play.table().game().max_score().filter(|_| self.aim == Aim::Score);
+        -most.map_or(1.0, |most| f64::from(most.0))
+    }
+
+    /// Returns the positions from which the responder can play on for ever, whatever the policy draws, among the `open`
+    /// ones of either side.
+    fn endless(&self, open: &[Vec<u32>; 2]) -> Vec<bool> {
+        let unfolded = self.play.unfolded();
+        let mut endless = vec![false; unfolded.positions()];
+        open.iter().flatten().for_each(|&at| endless[at as usize] = true);
+        loop {
+            let mut ended = Vec::new();
+            for open in open {
+                let ends = |at: usize| {
+                    let mut edges = unfolded.edges_of(at);
+                    let stays = |edge: usize| endless[unfolded.target(edge)];
+                    match unfolded.side(at) == self.responder {
+                        true => !edges.any(stays),
+                        false => edges.any(|edge| self.policy[edge] > 0.0 && !stays(edge)),
+                    }
+                };
+                ended.extend(parallel::map_ranges(open.len(), GRAIN, &|places| {
+                    let places = open[places].iter().map(|&at| at as usize);
+                    places.filter(|&at| endless[at] && ends(at)).collect::<Vec<_>>()
+                }));
+            }
+            let ended = ended.concat();
+            if ended.is_empty() {
+                return endless;
+            }
+            ended.into_iter().for_each(|at| endless[at] = false);
+        }
+    }
+
     /// Computes the response by value iteration with ever more plies to go, alternating sides: moves of one
     /// side lead to positions of the other.
-    fn by_plies(&self, plies: u32) -> Response {
+    ///
+    /// Values ascend from those of a response that plays on for ever where it can, and elsewhere loses; so they come to
+    /// the best that any response takes, for one that plays by position alone ends in such play or ends the game.
+    fn by_plies(&self) -> Response {
         let (play, unfolded) = (self.play, self.play.unfolded());
         let policies = |side| (side != self.responder).then_some(self.policy);
         let reached = play.reached(Side::ALL.map(policies));
         let is_over = |at: usize| unfolded.edges_of(at).is_empty();
-        let of = |at: usize| if is_over(at) && reached[at] { Some(at) } else { None };
-        let mut response = Response {
-            values: (0..unfolded.positions()).map(|at| self.end(of(at))).collect(),
-            choices: vec![u32::MAX; unfolded.positions()],
-        };
         let open = Side::ALL.map(|side| {
             parallel::select(unfolded.positions(), |at| {
                 reached[at] && !is_over(at) && unfolded.side(at) == side
             })
         });
+        let endless = self.endless(&open);
+        let value = |at: usize| match () {
+            () if is_over(at) && reached[at] => self.end(Some(at)),
+            () if reached[at] && !endless[at] => self.worst(),
+            () => self.end(None),
+        };
+        let mut response = Response {
+            values: (0..unfolded.positions()).map(value).collect(),
+            choices: vec![u32::MAX; unfolded.positions()],
+        };
         // The last update is that of the side that begins.
         let begins = unfolded.roots().first().map_or(Side::First, |&root| unfolded.side(root));
-        let sides = [begins.other(), begins].into_iter().cycle();
         let mut still = 0;
-        for side in sides.skip((plies % 2) as usize).take(plies as usize) {
+        for side in [begins.other(), begins].into_iter().cycle().take(Response::PLIES as usize) {
             let open = &open[side.index()];
             let found = parallel::map_ranges(open.len(), GRAIN, &|places| {
                 let places = open[places].iter().map(|&at| at as usize);

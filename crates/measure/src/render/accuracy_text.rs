@@ -88,7 +88,7 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     }
     text += match table.empties.as_deref() {
         Some("to-winner") => "Scores     empty squares go to the winner\n",
-        Some(_) if report.board.rows > 0 => "Scores     empty squares count for nobody\n",
+        Some(_) if report.words.units == "discs" => "Scores     empty squares count for nobody\n",
         Some(_) => "",
         None => "",
     };

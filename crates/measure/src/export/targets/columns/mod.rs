@@ -257,7 +257,10 @@ impl List<'_> {
                 out.extend(example.row.to_le_bytes());
             });
         }
-        let about = "the key as tables store it, canonical under all symmetries of the board";
+        let about = match game.folded().group().order() {
+            1 => "the key as tables store it",
+            _ => "the key as tables store it, canonical under all symmetries of the board",
+        };
         self.add("key", (U64, words), about, |encoder, example, _, out| {
             let key = encoder.folded.position_key(&example.position);
             let facts = encoder.game.facts();
@@ -406,9 +409,14 @@ fn planes_of(game: &dyn Rules, layout: Layout) -> (Scalar, Vec<u64>, String) {
         Some(_) => game.plane_kinds().names(),
         None => encoding.planes.iter().map(Plane::to_string).collect(),
     };
-    let about = format!("the position as its mover sees it, as {layout}: {}", planes.join("; "));
+    let others = game.plane_kinds().others.len();
+    let planes = match others {
+        0 => planes.join("; "),
+        count => format!("{count} planes of the listed game"),
+    };
+    let about = format!("the position as its mover sees it, as {layout}: {planes}");
     let scalar = match layout {
-        _ if !game.plane_kinds().others.is_empty() => Scalar::F32,
+        _ if others > 0 => Scalar::F32,
         Layout::Signed => Scalar::I8,
         _ => Scalar::U8,
     };
