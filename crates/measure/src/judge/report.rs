@@ -15,7 +15,7 @@ use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
 use yomikiri::error::Error;
 use yomikiri::rules::{BoardLayout, Rules, Side, Split};
-use yomikiri::table::SweepRecord;
+use yomikiri::table::{SweepRecord, folder_of};
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,6 +68,9 @@ pub struct Words {
     /// `true` if positions are written as keys, for lack of a notation.
     #[serde(skip)]
     pub positions_are_keys: bool,
+    /// Name of the game for people: its string elsewhere that finds the table too, else its name.
+    #[serde(skip)]
+    pub game: String,
 }
 
 impl Words {
@@ -75,7 +78,9 @@ impl Words {
     pub fn of(game: &dyn Rules) -> Words {
         let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
+        let (name, title) = (game.name(), game.title());
         Words {
+            game: if folder_of(&title) == name { title } else { name },
             sides,
             layers: game.layer_unit().unwrap_or("plies"),
             unit,

@@ -76,7 +76,8 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         text += "Nothing    is measured: in no position are the results of all moves proven\n";
     }
     if !table.is_searched() {
-        text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
+        text +=
+            &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), report.words.game);
         text += &positions(table);
     }
     for line in best_play(report) {

@@ -109,7 +109,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         lanes => policies.iter().filter_map(|policy| policy.lane).max().map_or(1, |lane| lane + 1),
         style => include_str!("page/report.css").to_string() + BOARD_CSS,
         script => include_str!("page/report.js"),
-        title => report.table.game,
+        title => report.words.game,
         hero => hero(report, &roles),
         facts => facts(report),
         policies => Value::from_serialize(policies),

@@ -62,7 +62,8 @@ fn card(
     command: &str,
 ) -> String {
     let (table, version) = (&report.table, env!("CARGO_PKG_VERSION"));
-    let mut text = format!("## {} on {}\n\n{}\n\n", policy.policy, table.game, positions(table));
+    let mut text =
+        format!("## {} on {}\n\n{}\n\n", policy.policy, report.words.game, positions(table));
     if policy.may_have_learned && table.chosen.is_none() {
         text += "It may have learned from some of them: `?trained=train` tells those apart, `--split test` leaves them out.\n\n";
     }

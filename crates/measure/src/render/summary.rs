@@ -82,7 +82,7 @@ fn meanings(report: &AccuracyReport) -> String {
     if report.games.is_some() {
         let own = "kept, each position counted as often as games against itself meet it";
         lines.insert(1, ("own games", own.to_string()));
-        let of = if report.table.has_scores() { &units } else { "mean outcome" };
+        let of = if report.table.has_scores() { units } else { "mean outcome" };
         lines.push(("perfect", format!("{of} in games from the start against perfect moves")));
         let taken = match report.words.most.filter(|_| report.table.has_scores()) {
             Some(most) => format!("{units} lost to a best response, 0 to {most}"),
