@@ -1,4 +1,4 @@
-"""Times the walk of OpenSpiel's games against a bare loop that tells the same states apart and observes them.
+"""Times the walk of OpenSpiel's games against a bare loop that distinguishes and observes the same states.
 
     python python/benches/spiel.py [GAME ...]
 
