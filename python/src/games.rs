@@ -312,6 +312,7 @@ fn rows_of(listed: &Listed, most: usize) -> Vec<ListedRow> {
     let count = listing.texts.len();
     let step = count.div_ceil(most.max(1)).max(1);
     let spread = (0..count).step_by(step).map(|state| state as u32);
+    let spread = spread.filter(|state| *state != listing.start);
     let states = std::iter::once(listing.start)
         .chain(spread)
         .filter(|state| (*state as usize) < count && listed.listed_state(*state) == *state);

@@ -1,9 +1,11 @@
 """Games of OpenSpiel: solved as a plain solver solves them, which walks OpenSpiel's states by itself."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,12 +160,12 @@ def test_games_whose_past_matters_and_other_kinds_are_refused(tables):
             solve(text, tables, key=lambda state: len(str(state)), force=True)
 
 
-def test_remarks_say_what_is_solved(tables):
+def test_remarks_say_what_is_solved(tables, tmp_path):
     with pytest.warns(RuntimeWarning, match="counts as a draw for ever, while OpenSpiel ends it after 36 moves"):
         ym.solve("quoridor(board_size=3,wall_count=0)", tables=tables, progress=False, force=True)
     with pytest.warns(RuntimeWarning, match="texts of y.* tell 547 states apart, observations 257"):
         ym.solve("y(board_size=3)", tables=tables, progress=False, force=True)
-    assert len(solve("y(board_size=3)", tables, key=lambda state: str(state.observation_tensor(0)), force=True)) == 257
+    assert len(solve("y(board_size=3)", tmp_path, key=lambda state: str(state.observation_tensor(0)))) == 257
 
 
 def test_a_state_is_a_start(tables):
@@ -196,3 +198,33 @@ def test_commands_find_the_game_by_its_string(tables):
         "print(ym.evaluate(table, uniform, progress=False).metrics['result_kept'])\n")
     told = subprocess.run([sys.executable, "-c", program, text, tables], capture_output=True, text=True, check=True, timeout=60)
     assert float(told.stdout) == ym.evaluate(table, "random", progress=False).metrics["result_kept"]
+
+
+def test_the_page_of_games_has_what_is_found(tables):
+    path = Path(__file__).parents[1] / "benches/brought.py"
+    spec = importlib.util.spec_from_file_location("brought", path)
+    brought = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(brought)
+    page = (Path(__file__).parents[2] / "docs/games/brought.md").read_text()
+    assert page.startswith(brought.HEAD) and page.endswith(brought.TAIL)
+    lines = dict(line[2:].split(" | ", 1) for line in page.splitlines() if line.startswith("| `"))
+    assert list(lines) == [f"`{text.lstrip('.')}`" for text in brought.GAMES]
+    for text in brought.small():
+        name, *cells = brought.row(text, tables)
+        assert lines[name].rsplit(" | ", 1)[0] == " | ".join(cells), text
+
+
+def test_algorithms_of_open_spiel_run_on_our_games():
+    from open_spiel.python import rl_environment
+    from open_spiel.python.algorithms import random_agent
+
+    for name in ("othello-4x4", "animal-shogi-3x3"):
+        env = rl_environment.Environment(ym.openspiel.game(name))
+        agents = [random_agent.RandomAgent(player, env.action_spec()["num_actions"]) for player in (0, 1)]
+        step = env.reset()
+        while not step.last():
+            for player in (0, 1):
+                seen = env.get_state.position._core.seen_by(player).encode("nchw", None).ravel()
+                assert (np.array(step.observations["info_state"][player]) == seen).all()
+            step = env.step([agents[step.observations["current_player"]].step(step).action])
+        assert sum(step.rewards) == 0

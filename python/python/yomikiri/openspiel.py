@@ -59,6 +59,25 @@ class State(pyspiel.State):
     observation_string = __str__ = information_state_string
 
 
+class Observer:
+    """Reads what a player sees of a state: the planes of `yomikiri.Positions.planes`, flat, and the position in one line."""
+
+    def __init__(self, rules: Game):
+        (rows, columns), planes = rules.shape, len(rules.planes)
+        #: The planes in one row: ``float32``, ``(planes · rows · columns,)``.
+        self.tensor = np.zeros(planes * rows * columns, np.float32)
+        #: The same as ``observation``, ``(planes, rows, columns)``.
+        self.dict = {"observation": self.tensor.reshape(planes, rows, columns)}
+
+    def set_from(self, state: State, player: int) -> None:
+        """Writes what a player sees, also while the other one is to move."""
+        self.tensor[:] = state.position._core.seen_by(player).encode("nchw", None).ravel()
+
+    def string_from(self, state: State, player: int) -> str:
+        """Returns the position in one line."""
+        return state.position.notation
+
+
 class SpielGame(pyspiel.Game):
     """A game of yomikiri with the interface of OpenSpiel's games. Created by `game`."""
 
@@ -79,7 +98,7 @@ class SpielGame(pyspiel.Game):
                 provides_information_state_string=True,
                 provides_information_state_tensor=False,
                 provides_observation_string=True,
-                provides_observation_tensor=False,
+                provides_observation_tensor=bool(rules.planes),
                 parameter_specification={},
             ),
             pyspiel.GameInfo(
@@ -97,6 +116,10 @@ class SpielGame(pyspiel.Game):
     def new_initial_state(self, params: object = None) -> State:
         """Returns the state of the start position."""
         return State(self, self.rules.start)
+
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> Observer:
+        """Returns the reader of observations."""
+        return Observer(self.rules)
 
     def state(self, position: Position) -> State:
         """Returns the state of a game that begins in a position."""

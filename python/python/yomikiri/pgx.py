@@ -1,4 +1,4 @@
-"""Animal shogi as Pgx's networks see it: 194 planes in, 132 actions out.
+"""Games of Pgx solved (`solve`), and animal shogi as Pgx's networks see it: 194 planes in, 132 actions out.
 
     network = ...                                          # (N, 4, 3, 194) to logits (N, 132), or (logits, values)
     ym.evaluate(table, ym.pgx.policy(network))
@@ -168,3 +168,11 @@ class policy:
                     numbers = numbers / numbers.sum(axis=1, keepdims=True)
             out["logits" if name == "answer" else name] = numbers
         return out
+
+
+def __getattr__(name: str) -> object:
+    if name != "solve":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._pgx import solve  # needs JAX
+
+    return solve
