@@ -165,7 +165,10 @@ def test_remarks_say_what_is_solved(tables, tmp_path):
         ym.solve("quoridor(board_size=3,wall_count=0)", tables=tables, progress=False, force=True)
     with pytest.warns(RuntimeWarning, match="texts of y.* tell 547 states apart, observations 257"):
         ym.solve("y(board_size=3)", tables=tables, progress=False, force=True)
-    assert len(solve("y(board_size=3)", tmp_path, key=lambda state: str(state.observation_tensor(0)))) == 257
+    by_planes = lambda state: str(state.observation_tensor(0))
+    assert len(solve("y(board_size=3)", tmp_path, key=by_planes)) == 257
+    with pytest.raises(ym.YomikiriError, match="another game of this name"):
+        solve("y(board_size=3)", tables, key=by_planes)  # whose table has 547 states
 
 
 def test_a_state_is_a_start(tables):

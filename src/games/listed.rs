@@ -112,8 +112,8 @@ impl Listing {
         }
         let (width, listed) = (self.plane_width()?, states - self.passes().len());
         if self.planes.len() != listed * width {
-            let found = self.planes.len();
-            return fail(format!("planes: expected {width} numbers a state, found {found} in all"));
+            let count = self.planes.len();
+            return fail(format!("planes: expected {width} numbers a state, found {count} in all"));
         }
         let (names, actions) = (self.action_names.len(), usize::from(self.action_count));
         if names > 0 && names != actions && names != 2 * actions {
@@ -138,7 +138,6 @@ impl Listing {
         if let Some(at) = self.planes.iter().position(|number| !number.is_finite()) {
             return fail(format!("{}: planes that are not finite", self.named(at / width)));
         }
-        let mut known = HashMap::new();
         for (at, side) in self.action_names.chunks(actions.max(1)).enumerate() {
             let mut seen = HashSet::new();
             let fits = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
@@ -148,6 +147,7 @@ impl Listing {
                 return fail(format!("move_names: `{name}` of player {at}: {what}"));
             }
         }
+        let mut known = HashMap::new();
         for (state, text) in self.texts.iter().enumerate() {
             if text == "start" {
                 return fail(format!("state {state}: the text `start` means the start"));
@@ -701,8 +701,8 @@ impl Game for Listed {
 
     fn action_name(&self, side: Side, action: Action) -> String {
         let (names, count) = (&self.listing.action_names, self.action_count());
-        let own = if names.len() > count { side.index() * count } else { 0 };
-        match names.get(own + usize::from(action.0)) {
+        let begin = if names.len() > count { side.index() * count } else { 0 };
+        match names.get(begin + usize::from(action.0)) {
             Some(name) => name.clone(),
             None if self.is_pass(action) => "pass".to_string(),
             None => action.0.to_string(),

@@ -50,7 +50,7 @@ class Root:
             if str(given) != str(self.game.new_initial_state()) or given.history():
                 moves = ";".join(map(str, given.history()))
                 again = f"start_at(history={moves},game={self.game})"
-                self.title = again if moves and _plays(again, given) else f"{self.game} from {one_line(given)}"
+                self.title = again if moves and _plays(again, given) else f"{self.game} from {one_line(str(given))}"
         else:
             self.game = load(given) if isinstance(given, str) else given
             self.start, self.title = self.game.new_initial_state(), str(self.game)
@@ -91,9 +91,9 @@ def _check(game: pyspiel.Game) -> None:
             raise ValueError(f"{game} has {what}: expected two players in turn, no chance, nothing hidden, a sum of zero")
 
 
-def one_line(state: pyspiel.State) -> str:
+def one_line(text: str) -> str:
     """Returns the text of a state in one line."""
-    return LINE_BREAK.join(line.rstrip() for line in str(state).strip().splitlines())
+    return LINE_BREAK.join(line.rstrip() for line in text.strip().splitlines())
 
 
 class _Walk:
@@ -111,7 +111,7 @@ class _Walk:
         self.results: list[float | None] = []
         #: Edge by which each state was found.
         self.edges: list[int] = []
-        #: States to compare with one that waits.
+        #: States to compare with an equal one that waits.
         self.doubts: dict[int, list[pyspiel.State]] = {}
         self.names: tuple[dict[int, str], dict[int, str]] = ({}, {})
 
@@ -280,7 +280,7 @@ def _listing(walk: _Walk, planes: _Planes) -> Json:
 
 def _texts(walk: _Walk) -> list[str]:
     """Returns a text for each state: what OpenSpiel prints, and where several print alike, who is to move, or a number."""
-    texts = [LINE_BREAK.join(line.rstrip() for line in text.strip().splitlines()) for text in walk.texts]
+    texts = [one_line(text) for text in walk.texts]
     for add in (lambda at: f"{_SIDES[walk.movers[at]]} to move", lambda at: f"state {at}"):
         seen: dict[str, int] = {}
         for text in texts:
@@ -318,7 +318,7 @@ def differs(root: Root, game: _core.Game, rows: Sequence[_core.ListedRow]) -> st
         return f"it is {game.title}"
 
     def alike(stored: str, state: pyspiel.State) -> bool:
-        own = one_line(state)
+        own = one_line(str(state))
         return stored == own or stored.startswith(own + " (")
 
     found = game.parse([text for text, *_ in rows])

@@ -124,7 +124,8 @@ def _solve_spiel(
 
     root = _spiel.Root(game)
     name = _core.folder_of(root.title)
-    table = None if force else _listed_table(name, tables)
+    # A table does not say what distinguished its states, so a key of one's own is asked anew.
+    table = None if force or key is not None else _listed_table(name, tables)
     if table is not None:
         core = table.game._core
         other = _spiel.differs(root, core, core.listed_rows(ASKED_AGAIN))

@@ -194,11 +194,6 @@ def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> tuple[
         if (GOES_ON if again is None else _number(again, game, states[at])) != results[at]:
             raise GameError(f"{_method(game, 'result')}: another result for {_shown(states[at])} when asked again")
     actions, names = _actions(call, moved)
-    if call.has("layer"):
-        layers = [call("layer", state) for state in states]
-        order = sorted(range(len(states)), key=layers.__getitem__)
-    else:
-        order = list(range(len(states)))
     listing: Json = {
         "row_pointers": pointers, "actions": actions, "successors": successors, "results": results,
         "states": _lines(call, states), "move_names": names, "start": 0,
@@ -208,6 +203,8 @@ def walk(game: OwnGame, max_states: int | None, progress: bool | None) -> tuple[
     if listing["scores"] and in_words is not None:
         raise GameError(f"{_method(game, 'result')}: {in_words!r} in a game with scores, expected the number of points")
     if names is not None or call.has("layer"):
+        layers = [call("layer", state) for state in states] if call.has("layer") else [0] * len(states)
+        order = sorted(range(len(states)), key=layers.__getitem__)
         _reorder(listing, order)
         states = [states[at] for at in order]
     listing["planes"] = _planes(call, states) if call.has("planes") else None

@@ -82,8 +82,8 @@ fn meanings(report: &AccuracyReport) -> String {
     if report.games.is_some() {
         let own = "kept, each position counted as often as games against itself meet it";
         lines.insert(1, ("own games", own.to_string()));
-        let of = if report.table.has_scores() { units } else { "mean outcome" };
-        lines.push(("perfect", format!("{of} in games from the start against perfect moves")));
+        let points = if report.table.has_scores() { units } else { "mean outcome" };
+        lines.push(("perfect", format!("{points} in games from the start against perfect moves")));
         let taken = match report.words.most.filter(|_| report.table.has_scores()) {
             Some(most) => format!("{units} lost to a best response, 0 to {most}"),
             None => "result lost to a best response, 0 to 1".to_string(),

@@ -172,8 +172,8 @@ fn request_of(game: &dyn Rules, position: &AnyPosition, legal: &[Action]) -> Pos
     for plane in 0..2 * kinds {
         let kind = (plane % kinds) as i8 + 1;
         let sign = if plane < kinds { kind } else { -kind };
-        let there = &numbers[plane * squares..][..squares];
-        board.iter_mut().zip(there).for_each(|(square, &there)| *square += sign * there as i8);
+        let plane = &numbers[plane * squares..][..squares];
+        board.iter_mut().zip(plane).for_each(|(square, &piece)| *square += sign * piece as i8);
     }
     // Each of these planes contains one number throughout.
     let hands = 2 * kinds..2 * (kinds + held);
