@@ -20,7 +20,7 @@ CRATES = ["src", "crates/measure/src", "crates/learn/src", "crates/cluster/src",
 UNSAFE = {"src/games/othello/blocks/bits.rs", "src/games/othello/search/kernel.rs", "src/mmap.rs"}
 LONGEST_FILE = 900
 
-# Files, and folders with all of theirs, that name Othello or shogi; docs/decisions.md gives the reasons.
+# Files, and folders with all of theirs, that name a built-in game; docs/decisions.md gives the reasons.
 GAMES = (
     "src/games/",
     "src/registry.rs",
@@ -64,8 +64,8 @@ def code_of(text):
 
 
 def names_a_game(text):
-    """Returns `True` if code uses the rules of Othello or of shogi by their names."""
-    return bool(re.search(r"\bgames::(othello|shogi)\b", code_of(text)))
+    """Returns `True` if code uses the rules of a built-in game by their names."""
+    return bool(re.search(r"\bgames::(othello|shogi|connect_four|tictactoe)\b", code_of(text)))
 
 
 def arrows_in(root):

@@ -105,8 +105,8 @@ impl Game for DotsAndBoxes {
     fn score(&self, &(_, lead): &Grid, _empties: Empties) -> Score {
         Score(lead)
     }
-    fn material(&self, &(_, lead): &Grid) -> i32 {
-        lead.into()
+    fn material(&self, &(_, lead): &Grid) -> Option<i32> {
+        Some(lead.into())
     }
     fn facts(&self) -> Facts {
         Facts { key_bits: self.line_count() as u32 + 8, ..Facts::default() }

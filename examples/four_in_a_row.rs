@@ -81,7 +81,7 @@ impl Game for FourInARow {
         let fits = mine & theirs == 0 && all >> (ROWS * COLUMNS) == 0;
         (fits && held_up && in_turn).then_some((mine, theirs))
     }
-    fn move_squares(&self, _side: Side, _column: Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<Board>, _column: Action) -> MoveSquares {
         MoveSquares::default()
     }
 }

@@ -162,7 +162,7 @@ impl Game for KingAndRook {
         kinds.map(|(piece, name)| PieceKind { piece: piece.into(), name, japanese: None }).collect()
     }
     /// An action does not contain the square that a piece leaves.
-    fn move_squares(&self, _side: Side, _action: Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<Ending>, _action: Action) -> MoveSquares {
         MoveSquares::default()
     }
     fn coordinates(&self) -> [Vec<String>; 2] {

@@ -160,7 +160,7 @@ impl Game for RankedFour {
 
     // ---- drawing ----
     /// An action names a column rather than a square.
-    fn move_squares(&self, _side: Side, _action: Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<Board>, _action: Action) -> MoveSquares {
         MoveSquares::default()
     }
 

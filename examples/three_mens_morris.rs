@@ -111,7 +111,7 @@ impl Game for ThreeMensMorris {
     }
 
     // ---- drawing ----
-    fn move_squares(&self, _side: Side, Action(action): Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<Men>, Action(action): Action) -> MoveSquares {
         let (from, to) = (action / 9, action % 9);
         MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) }
     }

@@ -13,9 +13,11 @@
 use std::sync::Arc;
 
 use crate::error::{Error, did_you_mean};
+use crate::games::connect_four::{self, ConnectFour};
 use crate::games::listed::Listed;
 use crate::games::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::games::shogi::{Shogi, VARIANTS, Variant};
+use crate::games::tictactoe::{self, TicTacToe};
 use crate::rules::{Game, Rules};
 use crate::table::{Manifest, Table};
 
@@ -24,6 +26,9 @@ use crate::table::{Manifest, Table};
 macro_rules! games {
     ($($game:expr),* $(,)?) => { vec![$($crate::rules::Game::into_rules($game)),*] };
 }
+
+/// Most squares of the boards of tic-tac-toe that lists have; larger ones have names too.
+pub const MOST_MARKS: usize = 16;
 
 /// Built-in games and those that a program adds.
 #[derive(Clone, Debug, Default)]
@@ -46,17 +51,29 @@ impl Games {
     pub fn names(&self) -> String {
         let added = self.added.iter().map(|game| game.name());
         let shogi = VARIANTS.iter().map(|variant| variant.name.to_string());
-        let names = added.chain(["othello-ROWSxCOLUMNS".to_string()]).chain(shogi);
+        let sized = [
+            "othello-ROWSxCOLUMNS",
+            "connect-four[-ROWSxCOLUMNS]",
+            "tic-tac-toe[-ROWSxCOLUMNS-LINE]",
+        ];
+        let names = added.chain(sized.map(str::to_string)).chain(shogi);
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns every game, the added ones first.
+    /// Returns every game, the added ones first; of tic-tac-toe only boards of up to [`MOST_MARKS`] squares.
     pub fn all(&self) -> Vec<Arc<dyn Rules>> {
-        let sides = || MIN_SIDE..=MAX_SIDE;
-        let sizes = sides().flat_map(|rows| sides().map(move |columns| (rows, columns)));
-        let sizes = sizes.filter_map(|(rows, columns)| othello(&format!("{rows}x{columns}")).ok());
+        let shapes =
+            (3..=MAX_SIDE).flat_map(|rows| (3..=MAX_SIDE).map(move |columns| (rows, columns)));
+        let shapes: Vec<(usize, usize)> = shapes.collect();
+        let sizes = shapes.iter().filter(|shape| shape.0.min(shape.1) >= MIN_SIDE);
+        let othello = sizes.map(|&(rows, columns)| Othello::new(rows, columns, true).into_rules());
+        let fours = shapes.iter().filter_map(|&shape| ConnectFour::new(shape, true));
+        let marks = shapes.iter().filter(|shape| shape.0 * shape.1 <= MOST_MARKS);
+        let marks = marks.flat_map(|&shape| (3..=MAX_SIDE).map(move |line| (shape, line)));
+        let marks = marks.filter_map(|(shape, line)| TicTacToe::new(shape, line, true));
         let shogi = VARIANTS.iter().map(|variant| shogi(variant));
-        self.added.iter().cloned().chain(sizes).chain(shogi).collect()
+        let lines = fours.map(Game::into_rules).chain(marks.map(Game::into_rules));
+        self.added.iter().cloned().chain(othello).chain(lines).chain(shogi).collect()
     }
 
     /// Returns the game of a name. Built-in games have their states folded under all symmetries.
@@ -67,9 +84,12 @@ impl Games {
         if let Some(variant) = Variant::named(name) {
             return Ok(shogi(variant));
         }
-        match name.strip_prefix("othello-") {
-            Some(size) => othello(size),
-            None => Err(self.unknown(name)),
+        let of = |family: &str| name.strip_prefix(family);
+        match (of("othello-"), of("connect-four"), of("tic-tac-toe")) {
+            (Some(size), ..) => othello(size),
+            (_, Some(size), _) => connect_four(size),
+            (_, _, Some(size)) => tic_tac_toe(size),
+            _ => Err(self.unknown(name)),
         }
     }
 
@@ -158,13 +178,56 @@ pub fn shogi(variant: &Variant) -> Arc<dyn Rules> {
     Shogi::new(variant, true).into_rules()
 }
 
-/// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
-pub fn othello(size: &str) -> Result<Arc<dyn Rules>, Error> {
+/// Reads a shape written `4`, `4x6` or `6X4`: rows, then columns.
+fn shape(size: &str) -> Option<(usize, usize)> {
     let side = |text: &str| text.trim().parse::<usize>().ok();
-    let sides = match size.split_once(['x', 'X', '×']) {
+    match size.split_once(['x', 'X', '×']) {
         Some((rows, columns)) => side(rows).zip(side(columns)),
         None => side(size).map(|side| (side, side)),
-    };
+    }
+}
+
+/// Returns Connect Four on the board that the rest of its name says: nothing, or `-4x5`.
+fn connect_four(rest: &str) -> Result<Arc<dyn Rules>, Error> {
+    let shape = if rest.is_empty() { Some((6, 7)) } else { rest.strip_prefix('-').and_then(shape) };
+    let game = shape.and_then(|shape| ConnectFour::new(shape, true)).ok_or_else(|| {
+        let (least, most) = connect_four::SIDES;
+        Error::new(
+            format!("invalid board of Connect Four `connect-four{rest}`"),
+            format!("expected connect-four (6 high and 7 wide), or rows x columns of {least} to {most}, not {most}x{most}: connect-four-4x5 is 4 high and 5 wide"),
+        )
+    })?;
+    Ok(game.into_rules())
+}
+
+/// Says which board of Connect Four was named if it is higher than wide, because people also write the width first.
+pub fn turned(game: &dyn Rules) -> Option<String> {
+    let (rows, columns) = game.typed::<ConnectFour>()?.shape();
+    let turned = ConnectFour::new((columns, rows), true).filter(|_| rows > columns)?;
+    let (name, other) = (game.name(), turned.name());
+    Some(format!(
+        "{name} is {rows} high and {columns} wide; {other} is {columns} high and {rows} wide"
+    ))
+}
+
+/// Returns tic-tac-toe on the board that the rest of its name says: nothing, or `-4x4-4`.
+fn tic_tac_toe(rest: &str) -> Result<Arc<dyn Rules>, Error> {
+    let rest = if rest.is_empty() { "-3x3-3" } else { rest };
+    let parts = rest.strip_prefix('-').and_then(|rest| rest.rsplit_once('-'));
+    let parts = parts.and_then(|(size, line)| Some((shape(size)?, line.parse().ok()?)));
+    let game = parts.and_then(|(shape, line)| TicTacToe::new(shape, line, true)).ok_or_else(|| {
+        let (least, most) = tictactoe::SIDES;
+        Error::new(
+            format!("invalid board of tic-tac-toe `tic-tac-toe{rest}`"),
+            format!("expected tic-tac-toe, or rows x columns and marks in a line, each {least} to {most}: tic-tac-toe-4x4-3"),
+        )
+    })?;
+    Ok(game.into_rules())
+}
+
+/// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
+pub fn othello(size: &str) -> Result<Arc<dyn Rules>, Error> {
+    let sides = shape(size);
     let fits = |side: &usize| (MIN_SIDE..=MAX_SIDE).contains(side);
     let sides = sides.filter(|(rows, columns)| fits(rows) && fits(columns));
     let (rows, columns) = sides.ok_or_else(|| {

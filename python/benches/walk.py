@@ -13,7 +13,7 @@ from yomikiri._walk import GOES_ON, walk
 WIDTH = HEIGHT = 4
 
 
-class ConnectFour:
+class MyConnectFour:
     """States are boards as texts, column by column from the left, each from the bottom."""
 
     lines = [
@@ -73,7 +73,7 @@ def peak(work):
 
 
 def main():
-    game = ConnectFour()
+    game = MyConnectFour()
     ours, theirs = [], []
     for _ in range(3):
         seconds, (walked, states) = timed(lambda: walk(game, None, False))

@@ -13,7 +13,7 @@ use yomikiri::error::Error;
 use yomikiri::games::listed::{GOES_ON, Listed, Listing};
 use yomikiri::oracle::empty_squares;
 use yomikiri::progress::Progress;
-use yomikiri::rules::encode::{Encoding, Layout, Plane};
+use yomikiri::rules::encode::{Encoding, Layout, Plane, Squares};
 use yomikiri::rules::{
     self as rules, Action, AnyPosition, Empties, Game as _, Outcome, Position, Rules, Side,
     Symmetry,
@@ -226,31 +226,32 @@ impl Game {
         let game = &self.game;
         let all = detached(py, || {
             read(boards.as_chunks::<2>().0.iter().zip(sides), |(&[own, other], &side)| {
-                Some(AnyPosition { state: game.of_squares(own, other)?, side: side_of(side) })
+                let state = game.of_squares(own, other)?;
+                Some(game.with_mover(AnyPosition { state, side: side_of(side) }))
             })
         })?;
         Ok(self.of(all))
     }
 
-    /// Reads the game's own planes, `(N, planes · rows · columns)`.
+    /// Returns the shape of one position in a layout.
+    fn shape_in(&self, layout: &str) -> PyResult<Vec<usize>> {
+        Ok(encoding(&*self.game, layout, None).map_err(value_error)?.shape)
+    }
+
+    /// Reads positions in a layout, one in each row.
     fn of_planes(
         &self,
         py: Python<'_>,
         planes: PyReadonlyArray2<'_, f32>,
         sides: PyReadonlyArray1<'_, u8>,
+        layout: &str,
     ) -> PyResult<Positions> {
-        let (game, width) = (&self.game, planes.as_array().ncols());
-        let (rows, columns) = game.shape();
-        if width != game.plane_kinds().count() * rows * columns {
-            return Err(value_error(format!(
-                "invalid number of planes for {}: {width} numbers per position",
-                game.name()
-            )));
-        }
+        let (game, encoding) =
+            (&self.game, encoding(&*self.game, layout, None).map_err(value_error)?);
         let (planes, sides) = (planes.as_slice()?, sides.as_slice()?);
         let all = detached(py, || {
-            read(planes.chunks_exact(width).zip(sides), |(planes, &side)| {
-                Some(AnyPosition { state: game.read_planes(planes)?, side: side_of(side) })
+            read(planes.chunks_exact(encoding.len()).zip(sides), |(planes, &side)| {
+                encoding.read(&**game, planes, side_of(side))
             })
         })?;
         Ok(self.of(all))
@@ -277,7 +278,7 @@ impl Game {
                 let mut key = [0; 2];
                 key[..words.len()].copy_from_slice(words);
                 let state = game.state(game.facts().key(key))?;
-                Some(AnyPosition { state, side: side_of(side) })
+                Some(game.with_mover(AnyPosition { state, side: side_of(side) }))
             })
         })?;
         Ok(self.of(all))
@@ -299,7 +300,9 @@ impl Game {
 #[pyfunction]
 pub(crate) fn check_name(name: &str) -> PyResult<()> {
     if crate::known().named(name).is_ok() {
-        return Err(value_error(format!("'{name}' is a game already: name it otherwise")));
+        return Err(value_error(format!(
+            "'{name}' is a game already: give the class another name, or a method name()"
+        )));
     }
     yomikiri::table::check_name(name).map_err(|error| value_error(error.line()))
 }
@@ -548,20 +551,38 @@ impl Positions {
         Ok(lines.map(|line| line.into_iter().map(|action| action.0).collect()).collect())
     }
 
-    /// Returns the same boards with `side` to move; a listed game shows everybody the same.
-    fn seen_by(&self, side: u8) -> PyResult<Positions> {
-        let side = side_of(side);
-        let is_listed = self.game.typed::<Listed>().is_some();
-        let seen = |position: &AnyPosition| match is_listed || position.side == side {
-            true => Some(*position),
-            false => Some(AnyPosition { state: self.game.swapped(&position.state)?, side }),
-        };
-        let all = self.all.iter().map(seen).collect::<Option<Vec<_>>>();
-        let name = self.game.name();
-        let all = all.ok_or_else(|| {
-            value_error(format!("{name} has no view of the other side; implement `swapped`"))
-        })?;
-        Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
+    /// Returns network input as `side` sees it, also while the other side is to move: the board with exchanged sides, of
+    /// which legal moves are unknown where that is no state of the game. A listed game shows everybody the same.
+    fn encode_for<'py>(
+        &self,
+        py: Python<'py>,
+        layout: &str,
+        side: u8,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let (game, side) = (&*self.game, side_of(side));
+        let encoding = encoding(game, layout, None).map_err(value_error)?;
+        let is_listed = game.typed::<Listed>().is_some();
+        let mut out = vec![0f32; encoding.len() * self.all.len()];
+        for (position, out) in self.all.iter().zip(out.chunks_exact_mut(encoding.len())) {
+            let swapped = game.swapped(&position.state);
+            match (is_listed || position.side == side, swapped, game.squares(&position.state)) {
+                (true, ..) => encoding.write_position(game, position, out),
+                (_, Some(state), _) => {
+                    encoding.write_position(game, &Position { state, side }, out)
+                }
+                (_, None, Some((opponent, mover))) => {
+                    encoding.write(&Squares { mover, opponent, legal: 0, side, own: &[] }, out);
+                }
+                _ => {
+                    let what = format!(
+                        "{} has no view of the other side; implement `swapped`",
+                        game.name()
+                    );
+                    return Err(value_error(what));
+                }
+            }
+        }
+        array(py, out, self.all.len(), &encoding)
     }
 
     /// Returns network input, `(N, …)` by the layout.

@@ -18,7 +18,7 @@ SOLVER = os.environ.get("SOLVER")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
 
-class TicTacToe:
+class MyTicTacToe:
     """States are boards as texts; the player to move follows from the number of marks."""
 
     def start(self):
@@ -101,11 +101,11 @@ class LastCoins(Coins):
         return (1, 4), 0, 0
 
 
-GAMES = [TicTacToe(), Sticks(), Ring(), Coins(), LastCoins()]
+GAMES = [MyTicTacToe(), Sticks(), Ring(), Coins(), LastCoins()]
 
 
 def name_of(game):
-    return {"TicTacToe": "tic-tac-toe", "LastCoins": "last-coins"}.get(type(game).__name__, type(game).__name__.lower())
+    return {"MyTicTacToe": "my-tic-tac-toe", "LastCoins": "last-coins"}.get(type(game).__name__, type(game).__name__.lower())
 
 
 def listed(game):
@@ -212,19 +212,19 @@ def test_connect_four_has_the_value_of_a_plain_solver_in_every_state(tmp_path):
     spec = importlib.util.spec_from_file_location("walk", Path(__file__).parents[1] / "benches/walk.py")
     bench = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench)
-    game = bench.ConnectFour()
+    game = bench.MyConnectFour()
     states, values = bench.bare(game)["states"], {}
     for state in reversed(states):  # later states have more marks
         result = game.result(state)
         values[state] = max(-values[game.play(state, move)] for move in game.moves(state)) if result is None else result
     table = ym.solve(game, tables=tmp_path, progress=False)
-    assert table.name == "connect-four" and len(table) == len(states) == 161_029
+    assert table.name == "my-connect-four" and len(table) == len(states) == 161_029
     assert values[game.start()] == 0
     assert (table.lookup(states).outcome == [values[state] for state in states]).all()
 
 
 def test_what_is_no_game_is_refused_in_a_line():
-    states, arrays = listed(TicTacToe())
+    states, arrays = listed(MyTicTacToe())
     wrong = [
         ({"successors": [99_999, *arrays["successors"][1:]]}, r"state 0 .* move 0 leads to state 99999"),
         ({"actions": [1, *arrays["actions"][1:]]}, "move 1 is given twice or out of order"),
@@ -283,7 +283,7 @@ def test_names_and_numbers_of_moves_do_not_depend_on_the_run(tmp_path):
 
 def test_a_class_that_breaks_a_promise_is_told_so():
     def changed(**methods):
-        return type("Broken", (TicTacToe,), methods)()
+        return type("Broken", (MyTicTacToe,), methods)()
 
     def fails(self, state, move):
         raise KeyError("no such square")
@@ -301,9 +301,9 @@ def test_a_class_that_breaks_a_promise_is_told_so():
         ({"name": lambda self: "a/b"}, "name"),
         ({"name": lambda self: None}, "Broken.name: None, expected a text"),
         ({"start": lambda self: [0]}, "Broken.start: invalid state .* hashable"),
-        ({"start": lambda self: TicTacToe()}, "TicTacToe tells no equal states"),
+        ({"start": lambda self: MyTicTacToe()}, "MyTicTacToe tells no equal states"),
         ({"result": lambda self, state: False}, "Broken.result: False for"),
-        ({"result": lambda self, state: {None: None, 0: 5, -1: "loss"}[TicTacToe.result(self, state)]}, "'loss' in a game with scores"),
+        ({"result": lambda self, state: {None: None, 0: 5, -1: "loss"}[MyTicTacToe.result(self, state)]}, "'loss' in a game with scores"),
         ({"result": lambda self, state: "loss"}, "over at its start"),
         ({"move_text": lambda self, move: "m"}, "two moves have one text, 'm': 0 and 1"),
     ]
@@ -314,13 +314,13 @@ def test_a_class_that_breaks_a_promise_is_told_so():
     with pytest.raises(ValueError, match="another result"):
         ym.solve(changed(result=lambda self, state: "loss" if state.count(".") < 8 else None if next(turns) < 5 else "draw"))
     with pytest.raises(ValueError, match="max_states=100 is reached"):
-        ym.solve(TicTacToe(), max_states=100)
+        ym.solve(MyTicTacToe(), max_states=100)
     with pytest.raises(ValueError, match="max_states: 0"):
-        ym.solve(TicTacToe(), max_states=0)
+        ym.solve(MyTicTacToe(), max_states=0)
     with pytest.raises(TypeError, match="start, moves, play, result"):
         ym.solve(object())
-    with pytest.raises(TypeError, match=r"give an object of it, TicTacToe\(\)"):
-        ym.solve(TicTacToe)
+    with pytest.raises(TypeError, match=r"give an object of it, MyTicTacToe\(\)"):
+        ym.solve(MyTicTacToe)
 
 
 def test_a_damaged_list_is_noticed(tmp_path):
@@ -341,7 +341,7 @@ def planes_of(state):
     return np.array([[mark == own for mark in state] for own in "XO."], np.float32).reshape(3, 3, 3)
 
 
-class Drawn(TicTacToe):
+class Drawn(MyTicTacToe):
     """Tic-tac-toe whose states have planes, and whose name finds its table."""
 
     def name(self):
@@ -497,18 +497,18 @@ def test_a_class_with_a_name_finds_its_table(tmp_path):
 
 
 def table_of(tables):
-    return ym.solve(TicTacToe(), tables=tables, progress=False)
+    return ym.solve(MyTicTacToe(), tables=tables, progress=False)
 
 
 def test_a_table_of_another_game_is_replaced_only_if_asked(tmp_path):
     table_of(tmp_path)
-    other = type("TicTacToe", (TicTacToe,), {"start": lambda self: "X........"})
+    other = type("MyTicTacToe", (MyTicTacToe,), {"start": lambda self: "X........"})
     with pytest.raises(ym.YomikiriError, match="another game of this name: force=True replaces it"):
         ym.solve(other(), tables=tmp_path, progress=False)
     assert len(table_of(tmp_path)) == 5478
     assert len(ym.solve(other(), tables=tmp_path, progress=False, force=True)) < 5478
     with pytest.raises(ValueError, match="'othello-4x4' is a game already"):
-        ym.solve(type("O", (TicTacToe,), {"name": lambda self: "othello-4x4"})(), tables=tmp_path)
+        ym.solve(type("O", (MyTicTacToe,), {"name": lambda self: "othello-4x4"})(), tables=tmp_path)
 
 
 def test_games_and_positions_of_lists_pickle(tmp_path):

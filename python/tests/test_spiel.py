@@ -146,6 +146,10 @@ def test_games_whose_past_matters_and_other_kinds_are_refused(tables):
     refused = {
         "go(board_size=2)": r"after moves \[.*\] and \[.*\], which look alike: the past matters",
         "oware(num_houses_per_player=2,num_seeds_per_house=2)": "the past matters",
+        # No two states that the walk meets differ in their next moves; random games do.
+        "start_at(history=1;0;2,game=oware(num_houses_per_player=3,num_seeds_per_house=1))": "the past matters",
+        "start_at(history=1;0;3;1;2;3;1,game=oware(num_houses_per_player=4,num_seeds_per_house=1))": "the past matters",
+        "go(board_size=1)": "OpenSpiel has no start of it|refuses it",
         "add_noise(epsilon=1.0,seed=1,game=tic_tac_toe())": "another result",
         "kuhn_poker()": "has chance", "dark_hex()": "has hidden information", "oshi_zumo()": "players who move at once",
         "quoridor(board_size=3,players=3)": "has 3 players", "restricted_nash_response(game=tic_tac_toe())": "chance",
@@ -179,6 +183,30 @@ def test_a_state_is_a_start(tables):
     assert table.game.title.startswith("start_at(") and len(table) > 10
     assert str(table.game.start).splitlines()[0] == str(state).splitlines()[0].rstrip()
     assert solve(state, tables).path == table.path
+    for text, moves in (("tic_tac_toe()", [0]), ("start_at(history=4;0,game=tic_tac_toe())", [1]), ("breakthrough(rows=4,columns=2)", [10])):
+        state = pyspiel.load_game(text).new_initial_state()
+        for move in moves:
+            state.apply_action(state.legal_actions()[0] if move not in state.legal_actions() else move)
+        assert str(solve(state, tables).game.start).splitlines()[0] == str(state).splitlines()[0].rstrip()
+    with pytest.raises(ValueError, match="no moves from its start lead to the given state"):
+        ym.solve(pyspiel.load_game("chess()").new_initial_state("8/8/8/8/8/5k2/7p/7K w - - 99 60"), tables=tables)
+
+
+def test_a_name_belongs_to_one_move(tables):
+    # OpenSpiel names some moves by the board: those have their numbers.
+    for text in ("quoridor(board_size=3,wall_count=1)", "breakthrough(rows=4,columns=3)", "dots_and_boxes(num_rows=1,num_cols=2)"):
+        table, numbers = solve(text, tables), 0
+        positions = table.game.positions([text for text, *_ in table.game._core.listed_rows(10**5)])
+        from yomikiri._spiel import Root
+
+        for state in Root(text).states(positions._core):
+            player = state.current_player()
+            for action in state.legal_actions():
+                name = table.game.action_name(action, side=max(0, player))
+                numbers += name == str(action)
+                said = "".join(state.action_to_string(player, action).split()).rstrip("*")
+                assert name == str(action) or name.split("[")[0] == said, (text, state.history(), action)
+        assert (numbers > 0) == (text == "quoridor(board_size=3,wall_count=1)")
 
 
 @pytest.mark.skipif(not SOLVER, reason="SOLVER is not the program")
@@ -227,7 +255,7 @@ def test_algorithms_of_open_spiel_run_on_our_games():
         step = env.reset()
         while not step.last():
             for player in (0, 1):
-                seen = env.get_state.position._core.seen_by(player).encode("nchw", None).ravel()
+                seen = env.get_state.position._core.encode_for("nchw", player).ravel()
                 assert (np.array(step.observations["info_state"][player]) == seen).all()
             step = env.step([agents[step.observations["current_player"]].step(step).action])
         assert sum(step.rewards) == 0

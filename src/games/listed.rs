@@ -695,7 +695,7 @@ impl Game for Listed {
     }
 
     /// Returns nothing: numbers of actions say nothing about squares.
-    fn move_squares(&self, _side: Side, _action: Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<u32>, _action: Action) -> MoveSquares {
         MoveSquares::default()
     }
 

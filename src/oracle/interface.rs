@@ -335,7 +335,7 @@ fn answer_with<O: Oracle + ?Sized>(
     let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
         name: game.action_name(side, action),
         action: action.0,
-        squares: game.move_squares(side, action),
+        squares: game.move_squares(&position, action),
         after: game.notation(&game.advance(&position, action)),
         followed: (!layered || value.is_none()).then_some(value.is_some()),
         best: best.is_some() && value.map(worth) == best,

@@ -13,7 +13,8 @@ pub(super) fn action_name<G: Game>(game: &G, side: Side, action: Action) -> Stri
     let (rows, columns) = game.shape();
     let squares = MoveSquares { from: None, to: Some(action.0) };
     let are_squares = game.has_squares() && game.action_count() <= rows * columns + 1;
-    if !are_squares || game.move_squares(side, action) != squares {
+    let start = Position { state: game.start().state, side };
+    if !are_squares || game.move_squares(&start, action) != squares {
         return action.0.to_string();
     }
     let [files, ranks] = game.coordinates();
@@ -39,7 +40,7 @@ pub(super) fn other_mover<G: Game>(game: &G, position: &Position<G::State>) -> O
 
 /// Reads `start`, a position in the game's own notation or as its key and side, or the names of moves played from `from`;
 /// passes may be left out.
-pub(super) fn parse_line<G: Game>(
+pub(crate) fn parse_line<G: Game>(
     game: &G,
     text: &str,
     from: &Position<G::State>,

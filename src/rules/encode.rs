@@ -9,154 +9,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::planes::{OpenSpielPlanes, write_bits};
+pub use super::planes::{Plane, Squares};
 use super::{AnyPosition, Rules, Side};
 
-/// Squares of a position as the mover sees it, as bits `row * columns + column`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Squares<'a> {
-    /// The mover's discs.
-    pub mover: u64,
-    /// The opponent's discs.
-    pub opponent: u64,
-    /// Squares where the mover may place a disc.
-    pub legal: u64,
-    /// Side of the mover.
-    pub side: Side,
-    /// Values of the game's own planes, one plane after the other; empty if [`Plane::Own`] is not used.
-    pub own: &'a [f32],
-}
-
-/// Contents of one plane: 1 or 0 on every square, except in [`Plane::Signed`] and [`Plane::Own`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Plane {
-    /// The mover's discs.
-    Mover,
-    /// The opponent's discs.
-    Opponent,
-    /// Squares without a disc.
-    Empty,
-    /// Squares where the mover may place a disc.
-    Legal,
-    /// 1 for the mover's discs, −1 for the opponent's.
-    Signed,
-    /// Discs of the player who opens the game.
-    Black,
-    /// Discs of the other player.
-    White,
-    /// 1 everywhere if Black is to move.
-    BlackToMove,
-    /// 1 everywhere.
-    Ones,
-    /// 0 everywhere.
-    Zeros,
-    /// Own plane of the game with this index, as written by `export --states`: pieces on the board or in
-    /// hand.
-    Own(usize),
-}
-
 impl Plane {
-    const ALL: [(&'static str, Plane); 10] = [
-        ("mover", Plane::Mover),
-        ("opponent", Plane::Opponent),
-        ("empty", Plane::Empty),
-        ("legal", Plane::Legal),
-        ("signed", Plane::Signed),
-        ("black", Plane::Black),
-        ("white", Plane::White),
-        ("black-to-move", Plane::BlackToMove),
-        ("ones", Plane::Ones),
-        ("zeros", Plane::Zeros),
-    ];
-
-    /// Returns the names of all planes, for messages.
-    pub fn names() -> String {
-        Plane::ALL.map(|(name, _)| name).join(", ")
-    }
-
-    /// Reads a list such as `mover+opponent+legal`; the error is the first invalid name.
-    pub fn read_list(text: &str) -> Result<Vec<Plane>, String> {
-        let read = |name: &str| {
-            let known = Plane::ALL.iter().find(|(known, _)| *known == name);
-            known.map(|&(_, plane)| plane).ok_or_else(|| name.to_string())
-        };
-        text.split('+').map(read).collect()
-    }
-
     /// Returns the game's own planes, or `None` for a game whose squares alone determine a state.
     pub fn own(game: &dyn Rules) -> Option<Vec<Plane>> {
         match game.has_squares() {
             true => None,
             false => Some((0..game.plane_kinds().count()).map(Plane::Own).collect()),
-        }
-    }
-
-    /// Returns the squares with 1 in a plane of ones and zeros; `None` for other planes.
-    fn bits(self, squares: &Squares<'_>) -> Option<u64> {
-        let Squares { mover, opponent, legal, side, .. } = *squares;
-        let is_first = side == Side::First;
-        Some(match self {
-            Plane::Mover => mover,
-            Plane::Opponent => opponent,
-            Plane::Empty => !(mover | opponent),
-            Plane::Legal => legal,
-            Plane::Black if is_first => mover,
-            Plane::Black => opponent,
-            Plane::White if is_first => opponent,
-            Plane::White => mover,
-            Plane::Ones => !0,
-            Plane::BlackToMove if is_first => !0,
-            Plane::BlackToMove | Plane::Zeros => 0,
-            Plane::Signed | Plane::Own(_) => return None,
-        })
-    }
-
-    /// Writes the number of each square, in order. The kind of plane is matched once, not for each square.
-    fn write<'o>(self, squares: &Squares<'_>, out: impl ExactSizeIterator<Item = &'o mut f32>) {
-        let Squares { mover, opponent, own, .. } = *squares;
-        if let Some(bits) = self.bits(squares) {
-            return out.zip(0..).for_each(|(out, square)| *out = bit(bits, square));
-        }
-        if let Plane::Own(plane) = self {
-            let own = &own[plane * out.len()..];
-            return out.zip(own).for_each(|(out, &number)| *out = number);
-        }
-        let sign = |square| bit(mover, square) - bit(opponent, square);
-        out.zip(0..).for_each(|(out, square)| *out = sign(square));
-    }
-}
-
-/// Values of four squares by their four bits.
-const FOUR: [[f32; 4]; 16] = {
-    let (mut all, mut place) = ([[0.0; 4]; 16], 0);
-    while place < 64 {
-        let (bits, square) = (place / 4, place % 4);
-        all[bits][square] = ((bits >> square) & 1) as f32;
-        place += 1;
-    }
-    all
-};
-
-/// Writes the bits of a plane whose squares are adjacent in `out`.
-fn write_bits(mut bits: u64, out: &mut [f32]) {
-    let mut fours = out.chunks_exact_mut(4);
-    for four in &mut fours {
-        four.copy_from_slice(&FOUR[(bits & 15) as usize]);
-        bits >>= 4;
-    }
-    fours.into_remainder().iter_mut().zip(0..).for_each(|(out, square)| *out = bit(bits, square));
-}
-
-fn bit(bits: u64, square: u32) -> f32 {
-    (bits >> square & 1) as f32
-}
-
-impl fmt::Display for Plane {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Plane::ALL.iter().find(|(_, plane)| plane == self);
-        match (known, self) {
-            (Some((name, _)), _) => f.write_str(name),
-            (None, Plane::Own(number)) => write!(f, "{number}"),
-            (None, _) => Ok(()),
         }
     }
 }
@@ -184,8 +46,8 @@ pub enum Layout {
     Interleaved,
     /// `(N, R, C)`, `(N, 1, R, C)`, `(N, R, C, 1)` or `(N, R·C)`: 1 the mover, −1 the opponent.
     Signed,
-    /// `(N, 3, R, C)`, `(N, 3, R·C)` or `(N, 3·R·C)`: empty squares, mover, opponent: OpenSpiel's observation
-    /// tensor of Othello for the player to move.
+    /// `(N, 3, R, C)`, `(N, 3, R·C)` or `(N, 3·R·C)`: OpenSpiel's observation tensor for the player to move, by
+    /// [`OpenSpielPlanes`]: in Othello empty squares, mover, opponent.
     OpenSpiel,
     /// `(N, R, C, 3)`: the planes of `OpenSpiel` last.
     #[serde(rename = "openspiel-nhwc")]
@@ -218,23 +80,26 @@ impl Layout {
         Layout::ALL.iter().find(|(known, _)| *known == name).map(|&(_, layout)| layout)
     }
 
-    /// Returns the default planes.
+    /// Returns the default planes; of OpenSpiel's layouts those of Othello.
     pub fn planes(self) -> &'static [Plane] {
         match self {
             Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved => {
                 &[Plane::Mover, Plane::Opponent]
             }
             Layout::Signed => &[Plane::Signed],
-            Layout::OpenSpiel | Layout::OpenSpielNhwc => {
-                &[Plane::Empty, Plane::Mover, Plane::Opponent]
-            }
+            Layout::OpenSpiel | Layout::OpenSpielNhwc => OpenSpielPlanes::OTHELLO.planes,
             Layout::Colours => &[Plane::Black, Plane::White],
         }
     }
 
     /// Returns `true` if other planes can be chosen; some layouts imply their planes.
     pub fn takes_planes(self) -> bool {
-        matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
+        !matches!(self, Layout::Signed | Layout::Colours)
+    }
+
+    /// Returns `true` for OpenSpiel's, which depend on the game.
+    fn is_openspiel(self) -> bool {
+        matches!(self, Layout::OpenSpiel | Layout::OpenSpielNhwc)
     }
 
     fn order(self) -> AxisOrder {
@@ -285,10 +150,14 @@ pub struct Encoding {
     /// Shape of one position, without the batch dimension.
     pub shape: Vec<usize>,
     squares: usize,
+    columns: usize,
+    /// `true` if the first row is the lowest.
+    from_bottom: bool,
 }
 
 impl Encoding {
-    /// Finds the encoding for the input shape of a model on a board of `rows` × `columns`. The shape has no
+    /// Finds the encoding for the input shape of a model on a board of `rows` × `columns`, `openspiel` being
+    /// [`PlaneKinds::openspiel`](super::PlaneKinds::openspiel) of the game. The shape has no
     /// batch dimension; a size of `None` is one that the model leaves open. A given `layout` or `planes` must
     /// fit the shape. Without `layout` it is guessed from the shape, if all sizes are known. Returns `None`
     /// if nothing fits.
@@ -296,6 +165,7 @@ impl Encoding {
     /// A flat shape does not determine its order and counts as [`Layout::Flat`].
     pub fn find(
         (rows, columns): (usize, usize),
+        openspiel: OpenSpielPlanes,
         shape: &[Option<usize>],
         layout: Option<Layout>,
         planes: Option<&[Plane]>,
@@ -309,11 +179,13 @@ impl Encoding {
             let planes = match planes {
                 Some(planes) if layout.takes_planes() => planes,
                 Some(_) => return None,
+                None if layout.is_openspiel() => openspiel.planes,
                 None => layout.planes(),
             };
             let shapes = layout.shapes(planes.len(), rows, columns);
             let shape = shapes.into_iter().find(|expected| fits(expected))?;
-            Some(Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns })
+            let encoding = Encoding::of(layout, planes, (rows, columns));
+            Some(Encoding { shape, ..encoding.with_rows_of(openspiel) })
         };
         let guesses = [Layout::Nchw, Layout::Nhwc, Layout::Signed, Layout::Flat];
         match layout {
@@ -337,7 +209,7 @@ impl Encoding {
                 "{name} has no planes: they are `plane_kinds` of a game in Rust, `planes` of a class in Python"
             ));
         }
-        if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
+        if own.is_some() && (planes.is_some() || !layout.takes_planes() || layout.is_openspiel()) {
             return Err(format!(
                 "{name} defines its planes; leave planes out and use layout nchw, nhwc, flat or interleaved"
             ));
@@ -345,14 +217,22 @@ impl Encoding {
         if planes.is_some() && !layout.takes_planes() {
             return Err(format!("layout `{layout}` defines its planes; leave planes out"));
         }
-        let planes = planes.or(own.as_deref()).unwrap_or(layout.planes());
-        Ok(Encoding::of(layout, planes, game.shape()))
+        let openspiel = game.plane_kinds().openspiel;
+        let usual = if layout.is_openspiel() { openspiel.planes } else { layout.planes() };
+        let planes = planes.or(own.as_deref()).unwrap_or(usual);
+        Ok(Encoding::of(layout, planes, game.shape()).with_rows_of(openspiel))
     }
 
     /// Returns the usual encoding of a layout on a board of `rows` × `columns`.
     pub fn of(layout: Layout, planes: &[Plane], (rows, columns): (usize, usize)) -> Encoding {
         let shape = layout.shapes(planes.len(), rows, columns).swap_remove(0);
-        Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns }
+        let squares = rows * columns;
+        Encoding { layout, planes: planes.to_vec(), shape, squares, columns, from_bottom: false }
+    }
+
+    /// Lets rows begin where OpenSpiel's do, if the layout is OpenSpiel's.
+    fn with_rows_of(self, openspiel: OpenSpielPlanes) -> Encoding {
+        Encoding { from_bottom: self.layout.is_openspiel() && openspiel.from_bottom, ..self }
     }
 
     /// Returns the count of numbers in one position.
@@ -376,7 +256,7 @@ impl Encoding {
         let mut legal = 0;
         if self.planes.contains(&Plane::Legal) {
             game.for_each_action(&state, |action| {
-                legal |= if game.is_pass(action) { 0 } else { 1 << action.0 };
+                legal |= game.move_squares(position, action).to.map_or(0, |square| 1 << square);
             });
         }
         let is_own = self.planes.contains(&Plane::Own(0));
@@ -426,6 +306,89 @@ impl Encoding {
                 }
             }
         }
+        if self.from_bottom {
+            self.reverse_rows(out);
+        }
+    }
+
+    /// Reverses the order of the rows.
+    fn reverse_rows(&self, out: &mut [f32]) {
+        let (board, row) = match self.layout.order() {
+            AxisOrder::PlanesFirst => (self.squares, self.columns),
+            AxisOrder::PlanesLast => (out.len(), self.columns * self.planes.len()),
+        };
+        for board in out.chunks_exact_mut(board) {
+            let half = board.len() / row / 2 * row;
+            let (upper, rest) = board.split_at_mut(half);
+            let lower = rest.len() - half;
+            let pairs = upper.chunks_exact_mut(row).zip(rest[lower..].chunks_exact_mut(row).rev());
+            pairs.for_each(|(upper, lower)| upper.swap_with_slice(lower));
+        }
+    }
+
+    /// Reads the position that is written as these numbers, with this side to move, unless the state says who moves;
+    /// `None` if there is none. Planes of legal moves cannot be read.
+    pub fn read(&self, game: &dyn Rules, given: &[f32], side: Side) -> Option<AnyPosition> {
+        if given.len() != self.len() {
+            return None;
+        }
+        if !game.has_squares() {
+            let planes = 0..self.planes.len();
+            let squares = planes.flat_map(|plane| (0..self.squares).map(move |at| (plane, at)));
+            let own: Vec<f32> = squares.map(|(plane, at)| self.number(given, plane, at)).collect();
+            return game
+                .read_planes(&own)
+                .map(|state| game.with_mover(AnyPosition { state, side }));
+        }
+        Side::ALL.into_iter().filter(|other| *other == side || game.keeps_sides()).find_map(
+            |side| {
+                let (mover, opponent) = self.squares_of(given, side);
+                let state = game.of_squares(mover, opponent)?;
+                let position = game.with_mover(AnyPosition { state, side });
+                let mut written = vec![0.0; self.len()];
+                self.write(&Squares { mover, opponent, legal: 0, side, own: &[] }, &mut written);
+                (position.side == side && written == given).then_some(position)
+            },
+        )
+    }
+
+    /// Returns the squares of the mover, who plays `side`, and of the opponent, as far as planes name them.
+    fn squares_of(&self, numbers: &[f32], side: Side) -> (u64, u64) {
+        let set = |plane: usize, stone: f32| {
+            let squares = (0..self.squares).filter(|&at| self.number(numbers, plane, at) == stone);
+            squares.fold(0, |set, square| set | 1u64 << square)
+        };
+        let (mut mover, mut opponent) = (0, 0);
+        for (at, plane) in self.planes.iter().enumerate() {
+            match (plane, side) {
+                (Plane::Mover, _) | (Plane::Black, Side::First) | (Plane::White, Side::Second) => {
+                    mover |= set(at, 1.0);
+                }
+                (Plane::Opponent | Plane::Black | Plane::White, _) => opponent |= set(at, 1.0),
+                (Plane::Signed, _) => {
+                    mover |= set(at, 1.0);
+                    opponent |= set(at, -1.0);
+                }
+                _ => {}
+            }
+        }
+        (mover, opponent)
+    }
+
+    /// Returns the number of a square in a plane.
+    fn number(&self, numbers: &[f32], plane: usize, square: usize) -> f32 {
+        let square = match self.from_bottom {
+            true => {
+                self.squares - self.columns - square / self.columns * self.columns
+                    + square % self.columns
+            }
+            false => square,
+        };
+        match (self.layout, self.layout.order()) {
+            (Layout::Colours, _) => numbers[plane * (self.squares + 1) + square],
+            (_, AxisOrder::PlanesFirst) => numbers[plane * self.squares + square],
+            (_, AxisOrder::PlanesLast) => numbers[square * self.planes.len() + plane],
+        }
     }
 }
 
@@ -435,7 +398,7 @@ mod tests {
 
     fn find(shape: &[usize], layout: Option<Layout>) -> Option<Encoding> {
         let shape: Vec<_> = shape.iter().copied().map(Some).collect();
-        Encoding::find((4, 5), &shape, layout, None)
+        Encoding::find((4, 5), OpenSpielPlanes::OTHELLO, &shape, layout, None)
     }
 
     #[test]
@@ -473,7 +436,7 @@ mod tests {
         let planes = Plane::read_list("mover+opponent+legal").unwrap();
         let with = |shape: &[usize], layout| {
             let shape: Vec<_> = shape.iter().copied().map(Some).collect();
-            Encoding::find((4, 5), &shape, layout, Some(&planes))
+            Encoding::find((4, 5), OpenSpielPlanes::OTHELLO, &shape, layout, Some(&planes))
         };
         assert_eq!(with(&[3, 4, 5], None).unwrap().layout, Layout::Nchw);
         assert_eq!(with(&[4, 5, 3], None).unwrap().layout, Layout::Nhwc);
@@ -481,8 +444,10 @@ mod tests {
         assert!(with(&[2, 4, 5], None).is_none() && with(&[20], Some(Layout::Signed)).is_none());
         // Sizes that the model leaves open follow from the layout, which must then be given.
         let open = [None, None, Some(5)];
-        assert!(Encoding::find((4, 5), &open, None, None).is_none());
-        let found = Encoding::find((4, 5), &open, Some(Layout::Nchw), None).unwrap();
+        assert!(Encoding::find((4, 5), OpenSpielPlanes::OTHELLO, &open, None, None).is_none());
+        let found =
+            Encoding::find((4, 5), OpenSpielPlanes::OTHELLO, &open, Some(Layout::Nchw), None)
+                .unwrap();
         assert_eq!(found.shape, [2, 4, 5]);
     }
 
@@ -505,8 +470,14 @@ mod tests {
     fn planes_hold_what_their_names_say() {
         let all = Plane::read_list(&Plane::names().replace(", ", "+")).unwrap();
         for (layout, shape) in [(Layout::Nchw, [10, 4, 4]), (Layout::Nhwc, [4, 4, 10])] {
-            let encoding =
-                Encoding::find((4, 4), &shape.map(Some), Some(layout), Some(&all)).unwrap();
+            let encoding = Encoding::find(
+                (4, 4),
+                OpenSpielPlanes::OTHELLO,
+                &shape.map(Some),
+                Some(layout),
+                Some(&all),
+            )
+            .unwrap();
             let expected: [[f32; 5]; 10] = [
                 [1.0, 1.0, 0.0, 0.0, 0.0],
                 [0.0, 0.0, 1.0, 0.0, 0.0],
@@ -547,7 +518,9 @@ mod tests {
         }
         let write = |shape: &[usize], layout| {
             let shape: Vec<_> = shape.iter().copied().map(Some).collect();
-            let encoding = Encoding::find((8, 8), &shape, Some(layout), None).unwrap();
+            let encoding =
+                Encoding::find((8, 8), OpenSpielPlanes::OTHELLO, &shape, Some(layout), None)
+                    .unwrap();
             let mut out = vec![9.0; encoding.len()];
             encoding.write(&squares, &mut out);
             out

@@ -49,11 +49,12 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub use conform::{Nonconformity, assert_conforms, conform};
+pub(crate) use default_notation::parse_line as parse_moves;
 pub use drawing::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 pub use moves_again::{ForcedPasses, MovesAgain, Turn};
 pub use object::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
 use plain_search::PlainSearch;
-pub use planes::PlaneKinds;
+pub use planes::{OpenSpielPlanes, PlaneKinds};
 pub use played_game::{EndReason, PlayedEnd, PlayedGame};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
@@ -357,9 +358,9 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.max_score().is_some()
     }
 
-    /// Returns the mover's material minus the opponent's; in Othello discs.
-    fn material(&self, _state: &Self::State) -> i32 {
-        0
+    /// Returns the mover's material minus the opponent's, in Othello discs; `None` in a game without material.
+    fn material(&self, _state: &Self::State) -> Option<i32> {
+        None
     }
 
     // ---- symmetries of the board, under which states are folded ----
@@ -507,19 +508,29 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     // ---- planes, the input of networks: one grid of the board for each kind of piece ----
 
-    /// Returns the kinds of pieces that have planes; none in a game without planes.
+    /// Returns the kinds of pieces that have planes; by default one in a game with [squares](Game::squares), and none in
+    /// any other, which has no planes then.
     fn plane_kinds(&self) -> PlaneKinds {
-        PlaneKinds::default()
+        PlaneKinds {
+            pieces: if self.has_squares() { vec!["piece"] } else { Vec::new() },
+            ..PlaneKinds::default()
+        }
     }
 
     /// Writes a state as planes, as its mover sees it: plane `p` has square (`row`, `column`) at
     /// `out[p * rows * columns + row * columns + column]`. `out` has exactly the length of all planes and is
-    /// overwritten completely.
-    fn write_planes(&self, _state: &Self::State, _out: &mut [f32]) {}
+    /// overwritten completely. By default, these are the squares of the mover and of the opponent.
+    fn write_planes(&self, state: &Self::State, out: &mut [f32]) {
+        if let Some(squares) = self.squares(state) {
+            planes::write_squares(squares, out);
+        }
+    }
 
     /// Returns the state that has these planes; `None` if none has.
-    fn read_planes(&self, _planes: &[f32]) -> Option<Self::State> {
-        None
+    fn read_planes(&self, planes: &[f32]) -> Option<Self::State> {
+        let (rows, columns) = self.shape();
+        let [mover, opponent] = planes::read_squares(planes, rows * columns)?;
+        self.of_squares(mover, opponent)
     }
 
     // ---- drawing ----
@@ -534,9 +545,9 @@ pub trait Game: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the squares of an action of `side`, numbered as in [`Drawn`]. The default for a board is that the
-    /// action is the number of its target square.
-    fn move_squares(&self, _side: Side, action: Action) -> MoveSquares {
+    /// Returns the squares of a legal action, numbered as in [`Drawn`]. The default for a board is that the action is
+    /// the number of its target square.
+    fn move_squares(&self, _position: &Position<Self::State>, action: Action) -> MoveSquares {
         let (rows, columns) = self.shape();
         let to = Some(action.0).filter(|&square| usize::from(square) < rows * columns);
         MoveSquares { from: None, to: to.filter(|_| !self.is_pass(action)) }

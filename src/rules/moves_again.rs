@@ -131,9 +131,9 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
     fn score_unit(&self) -> &'static str {
         self.0.score_unit()
     }
-    fn material(&self, turn: &Turn<G::State>) -> i32 {
-        let material = self.0.material(&turn.state);
-        if turn.waits { -material } else { material }
+    fn material(&self, turn: &Turn<G::State>) -> Option<i32> {
+        let material = self.0.material(&turn.state)?;
+        Some(if turn.waits { -material } else { material })
     }
 
     // ---- symmetries ----
@@ -196,10 +196,10 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
     fn piece_kinds(&self) -> Vec<PieceKind> {
         self.0.piece_kinds()
     }
-    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
+    fn move_squares(&self, position: &Position<Turn<G::State>>, action: Action) -> MoveSquares {
         match self.is_pass(action) {
             true => MoveSquares::default(),
-            false => self.0.move_squares(side, action),
+            false => self.0.move_squares(&self.inner(position), action),
         }
     }
     fn coordinates(&self) -> [Vec<String>; 2] {

@@ -138,7 +138,7 @@ rules! {
     }
     fn is_pass(action: Action) -> bool { game.is_pass(action) }
     fn adds_passes() -> bool { game.adds_passes() }
-    fn material(state: &AnyState) -> i32 { game.material(&this.unpack(state)) }
+    fn material(state: &AnyState) -> Option<i32> { game.material(&this.unpack(state)) }
     fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
     fn end(state: &AnyState) -> Option<End> { game.end(&this.unpack(state)) }
     fn end_in_words(position: &AnyPosition) -> Option<String> {
@@ -180,7 +180,9 @@ rules! {
     }
     fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&this.unpack_position(position)) }
     fn piece_kinds() -> Vec<PieceKind> { game.piece_kinds() }
-    fn move_squares(side: Side, action: Action) -> MoveSquares { game.move_squares(side, action) }
+    fn move_squares(position: &AnyPosition, action: Action) -> MoveSquares {
+        game.move_squares(&this.unpack_position(position), action)
+    }
     fn coordinates() -> [Vec<String>; 2] { game.coordinates() }
     fn diagram(position: &AnyPosition) -> String {
         game.diagram(&this.unpack_position(position))
@@ -305,6 +307,14 @@ impl dyn Rules + '_ {
         BoardLayout { rows, columns, column_names, row_names, pieces, marks }
     }
 
+    /// Returns the position with the side to move that its state says, if states do.
+    pub fn with_mover(&self, position: AnyPosition) -> AnyPosition {
+        match self.keeps_sides() {
+            true => Position { side: self.side_of(self.position_key(&position)), ..position },
+            false => position,
+        }
+    }
+
     /// Returns the same rules with states folded under all symmetries.
     pub fn folded(&self) -> Arc<dyn Rules> {
         self.with_folding(true).unwrap_or_else(|| self.shared())
@@ -341,7 +351,7 @@ pub trait Walk {
     /// Counts the mover's actions.
     fn mobility(&self) -> Mobility;
 
-    /// Returns the mover's material minus the opponent's.
+    /// Returns the mover's material minus the opponent's; 0 in a game without material.
     fn material(&self) -> i32;
 
     /// Returns the squares of the mover and of the opponent; `None` if squares alone do not determine a state.
@@ -380,7 +390,7 @@ impl<G: Game> Walk for TypedWalk<'_, G> {
     }
 
     fn material(&self) -> i32 {
-        self.game.material(&self.state)
+        self.game.material(&self.state).unwrap_or(0)
     }
 
     fn squares(&self) -> Option<(u64, u64)> {

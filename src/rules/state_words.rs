@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::symmetry::map_squares;
 use super::{AnyState, Rules};
 
 /// One or two words that identify a state.
@@ -63,8 +64,9 @@ impl FoldedWords {
     pub fn new(game: &dyn Rules) -> FoldedWords {
         let game = game.folded();
         let symmetries = 0..game.group().order() as u8;
-        let images: Option<Vec<_>> = symmetries.map(|symmetry| image(&*game, symmetry)).collect();
-        FoldedWords { images: images.unwrap_or_default(), game }
+        let symmetries = symmetries.filter(|_| game.has_squares());
+        let images = symmetries.map(|symmetry| image(&*game, symmetry)).collect();
+        FoldedWords { images, game }
     }
 
     /// Returns the smallest words among the images of a state.
@@ -85,15 +87,14 @@ impl FoldedWords {
     }
 }
 
-/// Tabulates the image of every byte of squares under a symmetry; `None` if squares alone are no state.
-fn image(game: &dyn Rules, symmetry: u8) -> Option<[[u64; 256]; 8]> {
+/// Tabulates the image of every byte of squares under a symmetry.
+fn image(game: &dyn Rules, symmetry: u8) -> [[u64; 256]; 8] {
     let mut image = [[0; 256]; 8];
     for square in 0..square_count(game) {
-        let state = game.of_squares(1 << square, 0)?;
-        let (to, _) = game.squares(&game.transform(&state, symmetry))?;
+        let to = map_squares(symmetry, 1 << square, game.shape());
         for (value, all) in image[square / 8].iter_mut().enumerate() {
             *all |= if value >> (square % 8) & 1 == 1 { to } else { 0 };
         }
     }
-    Some(image)
+    image
 }

@@ -379,7 +379,7 @@ fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
 fn a_game_with_a_board_and_no_notation_shows_its_positions() {
     let program = Program::of("three_mens_morris");
     let text = program.ok(&["report"]);
-    assert!(text.contains(" greedy ") && !text.contains("weights"), "{text}");
+    assert!(text.contains(" tactician ") && !text.contains("weights"), "{text}");
     let refused = program.command(&["report", "--policy", "weights"]).output().unwrap();
     let line = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.status.code() == Some(2) && line.contains("Othello board"), "{line}");

@@ -393,8 +393,8 @@ def operators_in(graph):
 if __name__ == "__main__":
     for name, part in (
         ("torch", with_torch),
-        ("sklearn", with_sklearn),
-        ("flax", with_jax),
+        ("skl2onnx", with_sklearn),
+        ("jax2onnx", with_jax),
         ("tensorflow", with_tensorflow),
     ):
         if installed(name):

@@ -223,7 +223,7 @@ impl Game for Marks {
     fn side_marks(&self) -> Option<[&'static str; 2]> {
         Some(["#", "o"])
     }
-    fn move_squares(&self, _side: Side, Action(square): Action) -> MoveSquares {
+    fn move_squares(&self, _position: &Position<Board>, Action(square): Action) -> MoveSquares {
         match self.has(Fault::MoveToNowhere) {
             true => MoveSquares { from: Some(square), to: None },
             false => MoveSquares { from: None, to: Some(square) },

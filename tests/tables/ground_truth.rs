@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::common::plain::{Plain, Reference};
 use crate::common::solved::{
-    board_4x4, both, enumerated, named, solve, solved, standard, unfolded,
+    board_4x4, both, enumerated, named, opened, solve, solved, standard, unfolded,
 };
 use serde_json::Value;
 use yomikiri::enumerate::Plan;
@@ -220,4 +220,34 @@ fn empties_to_the_winner_change_scores_and_no_outcome() {
     let rewarded = scores(&table);
     assert!(plain.iter().zip(&rewarded).all(|(a, b)| a.outcome() == b.outcome()));
     assert!(plain.iter().zip(&rewarded).any(|(a, b)| a != b));
+}
+
+/// Connect Four and tic-tac-toe: positions in every layer as a plain program counts them (`tests/rules/in_line.rs`), and the
+/// values that J. Tromp published (*John's Connect Four Playground*). All boards with `YOMIKIRI_ALL_CASES=1`.
+#[test]
+fn boards_of_stones_in_line_have_the_counted_positions() {
+    let counted: BTreeMap<String, Vec<u64>> =
+        serde_json::from_str(include_str!("../data/in-line-layers.json")).unwrap();
+    let large = ["connect-four-4x6", "connect-four-5x5", "connect-four-6x4", "tic-tac-toe-4x4-4"];
+    assert!(large.iter().all(|name| counted.contains_key(*name)) && counted.len() == 11);
+    for (name, expected) in counted {
+        if large.contains(&&*name) && std::env::var_os("YOMIKIRI_ALL_CASES").is_none() {
+            continue;
+        }
+        let game = named(&name);
+        let (_dir, table) = solved(&*game, &standard(&*game));
+        let layers = table.manifest().layers.iter().map(|layer| layer.reachable().states);
+        assert_eq!(layers.collect::<Vec<_>>(), expected, "{name}");
+        let states = game.expected(&game.start().state).filter(|expected| expected.exact);
+        let rows = table.manifest().counts.table.states;
+        assert!(states.is_none_or(|known| known.states == rows as f64), "{name}: {rows}");
+        let row = table.manifest().root_ids[0] as usize;
+        let outcome = opened(&table).value(row).outcome().map(|outcome| outcome.value());
+        let won = ["tic-tac-toe-3x4-3", "tic-tac-toe-3x5-3", "tic-tac-toe-4x4-3"];
+        let known = match &*name {
+            "connect-four-4x6" => -1,
+            _ => i8::from(won.contains(&&*name)),
+        };
+        assert_eq!(outcome, Some(known), "{name}");
+    }
 }

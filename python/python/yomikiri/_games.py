@@ -109,7 +109,7 @@ class Game:
 
         * a list of texts, as `position` reads them, or one text;
         * planes, shape ``(N, planes, rows, columns)`` or by ``layout`` (``nchw``, ``nhwc`` or
-          ``pgx``, ``flat``, ``openspiel``, ``openspiel-nhwc``, ``signed``);
+          ``pgx``, ``flat``, ``interleaved``, ``openspiel``, ``openspiel-nhwc``, ``signed``, ``colours``);
         * bitboards, ``uint64`` of shape ``(N, 2)``: the mover's squares and the opponent's, bit
           ``row * columns + column`` (Othello);
         * keys, ``uint64`` of shape ``(N,)`` or ``(N, words)``, as stored in tables;
@@ -118,7 +118,7 @@ class Game:
         ``form`` (``planes``, ``bitboards``, ``keys``) names the kind of array. By default ``uint64`` arrays
         of shape ``(N, 2)`` are bitboards if the game has them, other ``uint64`` arrays are keys, and all
         other arrays are planes. ``side``, one number or shape ``(N,)``, is the side to move, 0 (default) or
-        1; in Othello values do not depend on it. Raises `PositionError`, naming the row of the first invalid
+        1; in Othello values do not depend on it, and where the state says who moves it is not used. Raises `PositionError`, naming the row of the first invalid
         position, and `ValueError` for wrong shapes."""
         core = self._core
         if isinstance(given, (Position, Positions)):
@@ -157,7 +157,7 @@ class Game:
             return Positions(core.of_keys(_whole(array, np.uint64, form).reshape(len(array), -1), sides))
         if form != "planes":
             raise ValueError(f"invalid form {form!r}: expected planes, bitboards, keys")
-        return Positions(core.of_planes(self._own_planes(array, layout), sides))
+        return Positions(core.of_planes(self._rows(array, layout), sides, layout))
 
     def _same(self, given: Position | Positions) -> Positions:
         if given._core.game.name != self.name:
@@ -172,31 +172,12 @@ class Game:
             raise ValueError("invalid side: expected 0 or 1")
         return np.ascontiguousarray(sides, dtype=np.uint8)
 
-    def _own_planes(self, array: NDArray[np.generic], layout: str) -> NDArray[np.float32]:
-        (rows, columns), count = self.shape, len(array)
-        own = len(self.planes)
-        shapes = {
-            "nchw": (own, rows, columns), "nhwc": (rows, columns, own), "pgx": (rows, columns, own),
-            "flat": (own * rows * columns,), "openspiel": (3, rows, columns),
-            "openspiel-nhwc": (rows, columns, 3), "signed": (rows, columns),
-        }
-        if self.shape == (1, 1):  # numbers without a board
-            shapes["nchw"] = shapes["nhwc"] = shapes["flat"]
-        if layout not in shapes:
-            raise ValueError(f"invalid layout {layout!r}: expected {', '.join(shapes)}")
-        if not self._core.has_bitboards and (layout == "signed" or "openspiel" in layout):
-            raise ValueError(f"layout {layout!r} does not apply to {self.name}: expected Othello")
-        expected = (count, *shapes[layout])
-        if array.size != np.prod(expected) or array.ndim > 1 and array.shape != expected and layout != "flat":
+    def _rows(self, array: NDArray[np.generic], layout: str) -> NDArray[np.float32]:
+        """Returns positions in a layout as one row each."""
+        expected = (len(array), *self._core.shape_in(layout))
+        if array.size != np.prod(expected) or array.shape != expected and layout != "flat":
             raise ValueError(f"invalid shape {array.shape} of planes: expected {('N', *expected[1:])} for {layout} of {self.name}")
-        array = array.reshape(expected)
-        if layout == "signed":
-            array = np.stack([array == 1, array == -1], axis=1)
-        elif layout == "openspiel":
-            array = array[:, 1:]
-        elif layout in ("nhwc", "pgx", "openspiel-nhwc"):
-            array = np.moveaxis(array, -1, 1)[:, -own:]
-        return np.ascontiguousarray(array, np.float32).reshape(count, -1) + np.float32(0)  # no -0.0
+        return np.ascontiguousarray(array, np.float32).reshape(len(array), -1) + np.float32(0)  # no -0.0
 
 
 _Unsigned = TypeVar("_Unsigned", bound=np.unsignedinteger)

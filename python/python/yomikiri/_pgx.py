@@ -81,6 +81,8 @@ def solve(
         raise ValueError(f"{env.id}: expected a game of two players in turn without chance: {', '.join(GAMES)}")
     begun = env.init(jax.random.PRNGKey(0)) if start is None else start
     batch = _Batch(jax.tree.map(lambda part: np.asarray(part)[None], begun))
+    if batch.is_over[0]:
+        raise ValueError(f"{env.id}: the game is over in the given state")
     numbers, found = {batch.keys[0]: 0}, [batch]
     edges: dict[int, list[tuple[int, int]]] = {}
     # States to follow with their numbers, and equal ones to compare with them.

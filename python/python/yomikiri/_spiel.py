@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Callable, Hashable, Sequence
 
@@ -22,6 +23,8 @@ from ._walk import GOES_ON
 LINE_BREAK = " / "
 #: Edges into known states that are all compared, and the distance of those that are beyond.
 _COMPARED, _APART = 20_000, 64
+#: Moves of random games that are compared with the list, and most games.
+_PLAYED, _GAMES = 20_000, 1_000
 #: States that texts tell apart for each that observations do, from which on there is a remark.
 _MANY = 1.5
 _SIDES = ("First", "Second")
@@ -40,6 +43,10 @@ def load(text: str) -> pyspiel.Game:
         raise ValueError(f"{text}: OpenSpiel refuses it: {str(error).strip().splitlines()[0]}") from None
 
 
+def _words(error: pyspiel.SpielError) -> str:
+    return " ".join(str(error).split())
+
+
 class Root:
     """A game of OpenSpiel and the state in which it begins."""
 
@@ -48,12 +55,19 @@ class Root:
             self.game, self.start = given.get_game(), given
             self.title = str(self.game)
             if str(given) != str(self.game.new_initial_state()) or given.history():
+                # OpenSpiel reads a number alone as a number, unless a blank is before it.
                 moves = ";".join(map(str, given.history()))
-                again = f"start_at(history={moves},game={self.game})"
-                self.title = again if moves and _plays(again, given) else f"{self.game} from {one_line(str(given))}"
+                self.title = f"start_at(history={'' if ';' in moves else ' '}{moves},game={self.game})"
+                if not moves or not _plays(self.title, given):
+                    raise ValueError(
+                        f"{self.game}: no moves from its start lead to the given state, so that it has no name: expected a state "
+                        "reached by moves")
         else:
             self.game = load(given) if isinstance(given, str) else given
-            self.start, self.title = self.game.new_initial_state(), str(self.game)
+            try:
+                self.start, self.title = self.game.new_initial_state(), str(self.game)
+            except pyspiel.SpielError as error:
+                raise ValueError(f"{self.game}: OpenSpiel has no start of it: {_words(error)}") from None
         _check(self.game)
 
     def states(self, positions: _core.Positions) -> list[pyspiel.State]:
@@ -113,7 +127,9 @@ class _Walk:
         self.edges: list[int] = []
         #: States to compare with an equal one that waits.
         self.doubts: dict[int, list[pyspiel.State]] = {}
+        #: Name of each action of each player, in the state where it was found, and the actions that have other names elsewhere.
         self.names: tuple[dict[int, str], dict[int, str]] = ({}, {})
+        self.vague: tuple[set[int], set[int]] = (set(), set())
 
     def find(self, state: pyspiel.State, before: int) -> tuple[int, bool]:
         """Returns the number of a state, and whether it is new; `before` is the player who moved last."""
@@ -194,10 +210,11 @@ def walk(root: Root, key: Key | None, max_states: int | None, progress: bool | N
                 planes.add(state, mover)
                 result = _result(state, mover)
                 walk.results.append(result)
-                names = walk.names[mover]
+                names, vague = walk.names[mover], walk.vague[mover]
                 for action in () if result is not None else state.legal_actions():
-                    if action not in names:
-                        names[action] = re.sub(r"\s+", "", state.action_to_string(mover, action))
+                    name = state.action_to_string(mover, action)
+                    if names.setdefault(action, name) != name and _plain(names[action]) != _plain(name):
+                        vague.add(action)
                     after = state.child(action)
                     found, is_new = find(after, mover)
                     if is_new:
@@ -215,7 +232,7 @@ def walk(root: Root, key: Key | None, max_states: int | None, progress: bool | N
                 for other in doubts.pop(number, ()):
                     walk.compare(number, other)
             except pyspiel.SpielError as error:
-                raise walk.refused(state, f"failed ({' '.join(str(error).split())})") from error
+                raise walk.refused(state, f"failed ({_words(error)})") from error
             number += 1
             if max_states is not None and len(walk.waiting) > max_states:
                 raise ValueError(
@@ -224,6 +241,7 @@ def walk(root: Root, key: Key | None, max_states: int | None, progress: bool | N
             if tell is not None and number % 1024 == 0:
                 tell(what, number, len(walk.waiting))
     _check_ends(walk)
+    _check_games(walk)
     return _listing(walk, planes), _remarks(walk, planes)
 
 
@@ -236,6 +254,22 @@ def _check_ends(walk: _Walk) -> None:
             raise ValueError(
                 f"{walk.root.title} is over after moves {walk.history(over[seen])} and not after {walk.history(at)}, which look "
                 "alike: the past matters")
+
+
+def _check_games(walk: _Walk) -> None:
+    """Plays random games, and refuses a game in which one leaves the list: there the past matters by way of states that the
+    walk, which keeps the first of equal ones, never met."""
+    choose, played, games = random.Random(0).randrange, 0, 0
+    while played < _PLAYED and games < _GAMES and walk.actions:
+        state, number, games = walk.root.start.clone(), 0, games + 1
+        while not state.is_terminal():
+            edge = walk.pointers[number] + choose(walk.pointers[number + 1] - walk.pointers[number])
+            state.apply_action(walk.actions[edge])
+            number, played, mover = walk.successors[edge], played + 1, walk.movers[number]
+            if state.is_terminal() and state.move_number() >= walk.root.game.max_game_length():
+                break  # the game is cut off where its list goes on
+            if walk.find(state, mover) != (number, False) or walk.results[number] != _result(state, walk.movers[number]):
+                raise walk.conflict(number, state, "another state")
 
 
 class _Planes:
@@ -289,11 +323,17 @@ def _texts(walk: _Walk) -> list[str]:
     return texts
 
 
+def _plain(name: str) -> str:
+    """Returns the name of a move without blanks and without the marks of captures behind it."""
+    return re.sub(r"\s+", "", name).rstrip("*+!#")
+
+
 def _names(walk: _Walk, count: int) -> list[str]:
-    """Returns the names of all actions of the first player, then of the second."""
+    """Returns the names of all actions of the first player, then of the second. An action that has several names has its
+    number."""
     all_names: list[str] = []
-    for names in walk.names:
-        own = [names.get(action) or str(action) for action in range(count)]
+    for names, vague in zip(walk.names, walk.vague):
+        own = [str(action) if action in vague else _plain(names.get(action, "")) or str(action) for action in range(count)]
         seen: dict[str, int] = {}
         for name in own:
             seen[name] = seen.get(name, 0) + 1
@@ -308,7 +348,7 @@ def _remarks(walk: _Walk, planes: _Planes) -> list[str]:
         if len(seen) * _MANY < len(walk.keys):
             remarks.append(
                 f"texts of {walk.root.title} tell {len(walk.keys):,} states apart, observations {len(seen):,}: where a text counts moves or "
-                "marks the last one, key= makes fewer")
+                "marks the last one and the observation has all else, key= makes fewer")
     return remarks
 
 

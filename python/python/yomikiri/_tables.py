@@ -81,9 +81,9 @@ def solve(
         if roots is not None or max_depth is not None:
             raise ValueError("roots and max_depth are for games by name: begin a game of your own in start()")
         return _solve_own(game, tables, max_states, force, progress)
+    rules = game if isinstance(game, Game) else _game(game)
     if max_states is not None:
         raise ValueError("max_states is for games of your own: games by name have max_depth")
-    rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with Told(progress) as tell:
         core = _core.solve(rules._core, directory(tables), begin, max_depth, force, tell)
@@ -130,7 +130,7 @@ def _solve_spiel(
         core = table.game._core
         other = _spiel.differs(root, core, core.listed_rows(ASKED_AGAIN))
         if other is not None:
-            raise _core.YomikiriError(f"{table.path} does not fit {root.title}: {other}; force=True replaces it")
+            raise _core.YomikiriError(f"{table.path} does not fit {root.title}: {other}, or key= made it; force=True replaces it")
         return table
     arrays, remarks = _spiel.walk(root, key, max_states, progress)
     for remark in remarks:

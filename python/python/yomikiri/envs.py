@@ -80,7 +80,7 @@ class _Environment:
             raise ValueError(f"invalid render_mode {render_mode!r}: expected 'ansi' or None")
         if view == "first" and game._core.listing is not None:
             raise ValueError(f"invalid view 'first': planes of {game.name} are those of the player to move")
-        game.start._core.seen_by(1 - game.start.side)  # fails at once where the player who waits has no view
+        game.start._core.encode_for(layout, 1 - game.start.side)  # fails at once where the player who waits has no view
         self.game, self.layout, self.view = game, layout, view
         self.max_plies, self.render_mode = max_plies, render_mode
         self._begin(None)
@@ -115,9 +115,9 @@ class _Environment:
         return spaces.Dict({"observation": board, "action_mask": mask}), spaces.Discrete(self.game.actions)
 
     def _observation(self, side: int) -> Observation:
-        seen = self.position._core.seen_by(side if self.view == "agent" else 0)
         mask = self.action_masks() & (side == self.position.side)
-        return {"observation": seen.encode(self.layout, None)[0], "action_mask": mask.astype(np.int8)}
+        seen = self.position._core.encode_for(self.layout, side if self.view == "agent" else 0)[0]
+        return {"observation": seen, "action_mask": mask.astype(np.int8)}
 
     @property
     def position(self) -> Position:

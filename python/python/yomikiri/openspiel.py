@@ -71,7 +71,7 @@ class Observer:
 
     def set_from(self, state: State, player: int) -> None:
         """Writes what a player sees, also while the other one is to move."""
-        self.tensor[:] = state.position._core.seen_by(player).encode("nchw", None).ravel()
+        self.tensor[:] = state.position._core.encode_for("nchw", player).ravel()
 
     def string_from(self, state: State, player: int) -> str:
         """Returns the position in one line."""
@@ -151,7 +151,8 @@ def _spiel_states(positions: Positions) -> list[pyspiel.State]:
 class policy:
     """A policy (with ``action_probabilities``) or bot (with ``step``) of OpenSpiel, made for a game of `game`,
     as a policy for `yomikiri.evaluate`; or for a game of OpenSpiel that `yomikiri.solve` solved. It is asked position by
-    position."""
+    position, each at the end of one history: what depends on the past, such as a `TabularPolicy` by information states, is
+    measured as it plays there."""
 
     _yomikiri_layout = "positions"
 
@@ -175,6 +176,8 @@ class policy:
             chances = np.zeros((len(states), rules.actions))
             for row, state in enumerate(states):
                 for action, chance in self.of.action_probabilities(state).items():
+                    if not 0 <= action < rules.actions:
+                        raise ValueError(f"{self.__name__} answered action {action}: expected 0 to {rules.actions - 1}")
                     chances[row, action] = chance
             return {"probabilities": chances}
         assert hasattr(self.of, "step")

@@ -67,6 +67,11 @@ pub fn packed_of(grid: u64, columns: usize) -> u64 {
     inside.fold(0, |packed, at| packed | 1 << (at / 8 * columns + at % 8))
 }
 
+/// Returns the mover's discs minus the opponent's.
+fn difference(board: &Board) -> i32 {
+    board.mover.count_ones() as i32 - board.opponent.count_ones() as i32
+}
+
 fn squares_of(set: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| set >> at & 1 == 1)
 }
@@ -260,13 +265,13 @@ impl Game for Othello {
         Some(state.swapped())
     }
 
-    fn material(&self, state: &Board) -> i32 {
-        state.mover.count_ones() as i32 - state.opponent.count_ones() as i32
+    fn material(&self, state: &Board) -> Option<i32> {
+        Some(difference(state))
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {
         let over = self.mobility(state) == Mobility::Over;
-        over.then(|| Outcome::of(self.material(state).signum() as i8))
+        over.then(|| Outcome::of(difference(state).signum() as i8))
     }
 
     fn key(&self, state: &Board) -> u128 {
@@ -320,7 +325,7 @@ impl Game for Othello {
     }
 
     fn score(&self, state: &Board, empties: Empties) -> Score {
-        let difference = self.material(state);
+        let difference = difference(state);
         let left = self.square_count() as i32 - state.discs() as i32;
         Score(match empties {
             Empties::Uncounted => difference,
@@ -372,32 +377,6 @@ impl Game for Othello {
 
     fn plane_kinds(&self) -> PlaneKinds {
         PlaneKinds { pieces: vec!["disc"], ..PlaneKinds::default() }
-    }
-
-    fn write_planes(&self, state: &Board, out: &mut [f32]) {
-        for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
-            let packed = self.pack(grid);
-            let plane = &mut out[plane * self.square_count()..][..self.square_count()];
-            for (square, number) in plane.iter_mut().enumerate() {
-                *number = (packed >> square & 1) as f32;
-            }
-        }
-    }
-
-    fn read_planes(&self, planes: &[f32]) -> Option<Board> {
-        let (mover, opponent) = planes.split_at_checked(self.square_count())?;
-        if opponent.len() != mover.len()
-            || planes.iter().any(|&number| number != 0.0 && number != 1.0)
-        {
-            return None;
-        }
-        let grid = |plane: &[f32]| {
-            let bits =
-                plane.iter().enumerate().map(|(square, &disc)| u64::from(disc == 1.0) << square);
-            self.unpack(bits.fold(0, |all, bit| all | bit))
-        };
-        let state = Board { mover: grid(mover), opponent: grid(opponent) };
-        (state.mover & state.opponent == 0).then_some(state)
     }
 
     // ---- names ----

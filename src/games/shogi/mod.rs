@@ -171,7 +171,7 @@ impl Game for Shogi {
     }
 
     /// Returns the value of the mover's pieces, on the board and in hand, minus that of the opponent's.
-    fn material(&self, state: &Board) -> i32 {
+    fn material(&self, state: &Board) -> Option<i32> {
         let value = |kind: usize| self.variant.kinds[kind].value;
         let on_board = state.cells.iter().filter_map(|cell| cell.piece());
         let on_board = on_board.map(|(owner, kind)| match owner {
@@ -183,7 +183,7 @@ impl Game for Shogi {
                 i32::from(state.hands[0][kind - 1]) - i32::from(state.hands[1][kind - 1]);
             difference * value(self.variant.kinds[kind].in_hand)
         });
-        on_board.sum::<i32>() + held.sum::<i32>()
+        Some(on_board.sum::<i32>() + held.sum::<i32>())
     }
 
     #[inline]
@@ -347,7 +347,8 @@ impl Game for Shogi {
         notation::piece_kinds(&self.variant)
     }
 
-    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
+    fn move_squares(&self, position: &Position<Board>, action: Action) -> MoveSquares {
+        let side = position.side;
         let seen = |square: u8| notation::absolute(&self.variant, side, usize::from(square)) as u16;
         match self.move_of(action) {
             Move::Board { from, to, .. } => {

@@ -12,6 +12,7 @@ use nonconformity::{Checked, caught, promise};
 use ranks::{rank_conforms, ranks_conform};
 
 use super::default_notation::other_mover;
+use super::symmetry::map_squares;
 use super::{Action, Empties, GAMMA, Game, Mobility, Position, Score, Side, Symmetry, mix};
 
 /// Number of random games, and of plies after which they are cut off.
@@ -360,6 +361,12 @@ fn symmetries_conform<G: Game>(game: &G, state: &G::State) -> Checked {
         keeps("end").equal(&place, game.end(image), game.end(state))?;
         keeps("layer").equal(&place, game.layer(image), game.layer(state))?;
         keeps("in_check").equal(&place, game.in_check(image), game.in_check(state))?;
+        if let Some((mine, theirs)) = game.squares(state) {
+            let moved = [mine, theirs].map(|set| map_squares(g, set, game.shape()));
+            promise("transform", "squares move as the symmetry moves them")
+                .change("map every square as `symmetry::map_square` does")
+                .equal(format_args!("squares {place}"), game.squares(image), Some(moved.into()))?;
+        }
         let key = game.key(image);
         let is_tied = canonical.ties >> g & 1 == 1;
         promise("canonical", "it has the smallest key of all images, and the symmetries to it")
@@ -498,7 +505,7 @@ fn swapping_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
     sides().equal(format_args!("swapped of {swapped:?}"), game.swapped(&swapped), Some(*state))?;
     let exchanged = squares.map(|(mine, theirs)| (theirs, mine));
     sides().equal(format_args!("squares of {swapped:?}"), game.squares(&swapped), exchanged)?;
-    let (material, negated) = (game.material(&swapped), -game.material(state));
+    let (material, negated) = (game.material(&swapped), game.material(state).map(|own| -own));
     sides().equal(format_args!("material of {swapped:?}"), material, negated)
 }
 
@@ -550,7 +557,7 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
             .change("name them all")
             .equal("their number", game.coordinates().map(|names| names.len()), [columns, rows])?;
         for action in game.actions(state) {
-            let squares = game.move_squares(side, action);
+            let squares = game.move_squares(&position, action);
             let after = game.drawn(&game.advance(&position, action)).cells;
             let has = |cells: &[String], square: Option<u16>, piece: bool| {
                 square.is_none_or(|square| {

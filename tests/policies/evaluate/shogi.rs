@@ -508,8 +508,7 @@ fn unsupported_options_of_a_game_are_reported_before_the_work() {
         assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0, "{args:?}");
     };
     let small = ["--game", "animal-shogi-3x3"];
-    let weights =
-        "needs an Othello board; expected for animal-shogi-3x3: random, greedy, n-hand:N,";
+    let weights = "needs an Othello board; expected for animal-shogi-3x3: random, greedy, tactician, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
     refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");

@@ -203,7 +203,10 @@ fn judge(
     keep: bool,
 ) -> Result<PieceResult, Error> {
     let game = source.game();
-    let has_squares = game.has_squares();
+    let (has_squares, (rows, columns)) = (game.has_squares(), game.shape());
+    // Else an action leads to a square that depends on the position, or from one square to another.
+    let are_squares = game.action_count().saturating_sub(rows * columns) <= 1;
+    let are_squares = are_squares && game.action_count() >= rows * columns;
     // A pass that a list of states adds is no choice of anybody.
     let is_choice =
         |at: &usize| !game.adds_passes() || !game.must_pass(&piece.batch.positions()[*at].state);
@@ -235,8 +238,13 @@ fn judge(
             part.add_position(case, truths, &answer);
             seen.add_position(&answer, &case.own);
             if has_squares && piece.has_images {
-                let actions = &piece.batch.actions()[range];
-                part.squares.add_position(case, actions, truths, answer.probabilities);
+                let position = &piece.batch.positions()[at];
+                let squares =
+                    piece.batch.actions()[range].iter().map(|&action| match are_squares {
+                        true => Some(action.0),
+                        false => game.move_squares(position, action).to,
+                    });
+                part.squares.add_position(case, squares, truths, answer.probabilities);
             }
         }
         sums.iter_mut().for_each(DetailSums::settle);

@@ -11,7 +11,7 @@ use crate::policy::{Batch, Policy};
 use yomikiri::error::Error;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::rules::{Outcome, PlayedGame, Position, Rules, Side};
+use yomikiri::rules::{Empties, Outcome, PlayedGame, Position, Rules, Side};
 
 /// Results of games, from the view of the first of two policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -56,7 +56,7 @@ impl GameTally {
     fn count(&mut self, game: &dyn Rules, played: &PlayedGame, side: Side) {
         let Position { state, side: mover } = played.position();
         let outcome = played.end(game).map_or(Outcome::Draw, |end| end.outcome);
-        let score = i64::from(game.material(state));
+        let score = i64::from(game.score(state, Empties::Uncounted).0);
         let (outcome, score) = if *mover == side { (outcome, score) } else { (-outcome, -score) };
         match outcome {
             Outcome::Win => self.wins += 1,

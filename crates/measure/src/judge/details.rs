@@ -10,7 +10,7 @@ use super::figures::{Figures, FiguresBySet, result_lost_by, score_lost_by};
 use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
-use yomikiri::rules::{Action, Rules, Side};
+use yomikiri::rules::Rules;
 
 /// Figures of one policy on some positions, beyond the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -402,24 +402,21 @@ impl SquareFigures {
 pub(super) struct SquareTable(Vec<SquareFigures>);
 
 impl SquareTable {
-    /// Adds a position whose moves have the values `truths` and the policy's `probabilities`.
+    /// Adds a position whose moves lead to `squares`, if to any, and have the values `truths` and the policy's `probabilities`.
     pub(super) fn add_position(
         &mut self,
         case: &Case,
-        actions: &[Action],
+        squares: impl Iterator<Item = Option<u16>>,
         truths: &[Truth],
         probabilities: &[f64],
     ) {
         let own = &case.own;
-        let most = actions.last().map_or(0, |action| usize::from(action.0) + 1);
-        if self.0.len() < most {
-            self.0.resize(most, SquareFigures::default());
-        }
-        for ((action, truth), &p) in actions.iter().zip(truths).zip(probabilities) {
-            if p == 0.0 {
-                continue;
+        for ((at, truth), &p) in squares.zip(truths).zip(probabilities) {
+            let Some(at) = at.map(usize::from).filter(|_| p > 0.0) else { continue };
+            if self.0.len() <= at {
+                self.0.resize(at + 1, SquareFigures::default());
             }
-            let square = &mut self.0[usize::from(action.0)];
+            let square = &mut self.0[at];
             square.played += p;
             if truth.q_score() != own.q_score() {
                 square.result_lost += p * result_lost_by(own, truth);
@@ -436,17 +433,24 @@ impl SquareTable {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, other)| sum.add(other));
     }
 
-    /// Returns the figures of all squares of a game's board, whose numbers are their actions.
+    /// Returns the figures of all squares of a game's board.
     pub(super) fn of_board(&self, game: &dyn Rules) -> Vec<Square> {
         let (rows, columns) = if self.0.is_empty() { (0, 0) } else { game.shape() };
+        let [column_names, row_names] = game.coordinates();
         let square = |at: usize| Square {
-            square: game.action_name(Side::First, Action(at as u16)),
+            square: square_name(&column_names[at % columns], &row_names[at / columns]),
             row: at / columns,
             column: at % columns,
             figures: self.0.get(at).copied().unwrap_or_default(),
         };
         (0..rows * columns).map(square).collect()
     }
+}
+
+/// Returns the name of a square: `c4`, or `4/2` where columns have numbers too.
+fn square_name(column: &str, row: &str) -> String {
+    let between = if column.ends_with(|c: char| c.is_ascii_digit()) { "/" } else { "" };
+    format!("{column}{between}{row}")
 }
 
 /// A square of the board with its figures.

@@ -103,7 +103,7 @@ impl Mistake {
     ) -> Mistake {
         let facts = |(action, truth, probability): (Action, Truth, f64)| MoveFacts {
             name: game.action_name(position.side, action),
-            squares: game.move_squares(position.side, action),
+            squares: game.move_squares(position, action),
             probability,
             outcome: truth.outcome.value(),
             score: truth.score.map(|score| score.0),

@@ -4,8 +4,8 @@ use super::NetworkSpec;
 use super::batch_check::BatchCheck;
 use super::spec::{PlayOn, ReadAhead};
 use super::{
-    ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
-    PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
+    ByRule, Even, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount,
+    Policy, PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
 use yomikiri::error::Error;
 use yomikiri::rules::Rules;
@@ -56,6 +56,7 @@ fn of_any(
     Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
         PolicySpec::Greedy => by_rule(Greedy),
+        PolicySpec::Tactician => by_rule(Minimax::alpha_beta(name, 2, Even)),
         PolicySpec::Reads(reader, plies, _) => match reader {
             ReadAhead::NHand => by_rule(Lines::new(name, plies, Material)),
             ReadAhead::NHandCustom => by_rule(Lines::new(name, plies, evaluation)),

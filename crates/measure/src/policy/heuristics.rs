@@ -60,6 +60,16 @@ impl StaticEvaluation for Material {
     }
 }
 
+/// Nothing: a search by it sees results alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Even;
+
+impl StaticEvaluation for Even {
+    fn value(&self, _position: &dyn Walk) -> i64 {
+        0
+    }
+}
+
 /// Number of moves the mover can choose from; 0 if the mover must pass or the game is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCount;

@@ -60,7 +60,7 @@ pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
 pub use front::Front;
-pub use heuristics::{Greedy, Material, MoveCount, Random, StaticEvaluation};
+pub use heuristics::{Even, Greedy, Material, MoveCount, Random, StaticEvaluation};
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;

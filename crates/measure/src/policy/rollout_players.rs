@@ -214,7 +214,7 @@ mod tests {
 
     fn agrees_in_shogi(game: &dyn Rules, count: usize, kind: Reference) {
         let material = |root: &AnyPosition, last: &AnyPosition| {
-            let own = i64::from(game.material(&last.state));
+            let own = i64::from(game.material(&last.state).unwrap());
             if last.side == root.side { own } else { -own }
         };
         let policy = of_rules(&spec(kind), game).unwrap().unwrap();

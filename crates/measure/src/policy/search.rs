@@ -188,7 +188,7 @@ mod tests {
 
     fn by_material(game: &dyn Rules, size: (usize, u32)) {
         let glance = |root: &AnyPosition, position: &AnyPosition| {
-            let own = i64::from(game.material(&position.state));
+            let own = i64::from(game.material(&position.state).unwrap());
             if position.side == root.side { own } else { -own }
         };
         agrees(game, size, Material, &glance);

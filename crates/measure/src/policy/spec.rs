@@ -19,6 +19,8 @@ pub enum PolicySpec {
     Random,
     /// [`Greedy`](super::Greedy).
     Greedy,
+    /// [`Minimax`](super::Minimax) of two plies by [`Even`](super::Even): wins at once, or stops a win.
+    Tactician,
     /// [`Weights`](super::Weights) by the built-in rule for the shape of the board.
     Weights,
     /// [`Weights`](super::Weights) from a file.
@@ -93,13 +95,16 @@ const PLAYED: (u32, u32) = (1, 1_000_000);
 
 impl PolicySpec {
     /// Known forms, for help and messages.
-    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
+    pub const KNOWN: &'static str = "random, greedy, tactician, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
         montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
-    /// Known forms that work for every game.
-    const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
-        alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+    /// Known forms that work for every game with material.
+    const EVERYWHERE: &'static str = "random, greedy, tactician, n-hand:N, n-least:N, n-most:N, \
+        minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+    /// Those of them that need material.
+    const BY_MATERIAL: [&'static str; 2] = ["greedy", "n-hand:N"];
+
     /// Default time limit of an answer of a program or a model.
     pub const LIMIT: Duration = Duration::from_secs(60);
 
@@ -121,9 +126,12 @@ impl PolicySpec {
 
     /// Returns the policies measured on a game by default.
     pub fn defaults(game: &dyn Rules) -> Vec<PolicySpec> {
-        let all =
-            [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
-        all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
+        let all = match has_material(game) {
+            true => vec![PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights],
+            false => vec![PolicySpec::Random, PolicySpec::Tactician],
+        };
+        let all = all.into_iter().chain([PolicySpec::Perfect]);
+        all.filter(|spec| spec.check(game).is_ok()).collect()
     }
 
     /// Splits a list at commas that are followed by the name of a policy. A program's command extends to the
@@ -155,10 +163,19 @@ impl PolicySpec {
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
         );
         let by_file = self.weights_file().is_some();
-        let (others, name) = (PolicySpec::EVERYWHERE, game.name());
+        let others = PolicySpec::EVERYWHERE.split(", ");
+        let others =
+            others.filter(|form| has_material(game) || !PolicySpec::BY_MATERIAL.contains(form));
+        let (others, name) = (others.collect::<Vec<_>>().join(", "), game.name());
         let what = match (self, game.has_squares()) {
             (_, has_squares) if by_file && !has_squares || by_built_in && !Weights::suit(game) => {
                 let what = " needs an Othello board";
+                Error::new(what, format!("expected for {name}: {others}"))
+            }
+            (PolicySpec::Greedy | PolicySpec::Reads(ReadAhead::NHand, ..), _)
+                if !has_material(game) =>
+            {
+                let what = " needs a game with material";
                 Error::new(what, format!("expected for {name}: {others}"))
             }
             (PolicySpec::Mate(_), _) if !has_mates(game) => {
@@ -193,6 +210,7 @@ impl fmt::Display for PolicySpec {
         match self {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
+            PolicySpec::Tactician => f.write_str("tactician"),
             PolicySpec::Weights => f.write_str("weights"),
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
             PolicySpec::Reads(reader, n, file) => {
@@ -218,6 +236,11 @@ impl fmt::Display for PolicySpec {
             }
         }
     }
+}
+
+/// Returns whether positions of a game have material.
+fn has_material(game: &dyn Rules) -> bool {
+    game.material(&game.start().state).is_some()
 }
 
 /// Writes a policy of files or a program: a `?` in its argument does not begin options.
@@ -254,6 +277,7 @@ impl FromStr for PolicySpec {
         Ok(match (parts.name, parts.argument) {
             ("random", None) => PolicySpec::Random,
             ("greedy", None) => PolicySpec::Greedy,
+            ("tactician", None) => PolicySpec::Tactician,
             ("perfect", None) => PolicySpec::Perfect,
             ("mate", number) => {
                 let number = number.ok_or_else(|| parts.wrong("missing number", PLAYED))?;

@@ -32,6 +32,8 @@ const OTHELLO: Colours = Colours {
     right: "#ffd54a",
     wrong: "#ff7a4d",
 };
+const CONNECT_FOUR: Colours =
+    Colours { kind: "connect-four", square: "#3565ad", line: "#234a86", ..OTHELLO };
 const SHOGI: Colours =
     Colours { kind: "shogi", square: "#e3c487", line: "#7a5a25", right: "#1f9254", wrong: "#c22" };
 const PLAIN: Colours = Colours { kind: "plain", square: "#f5f4f0", line: "#86827a", ..SHOGI };
@@ -60,10 +62,12 @@ impl Boards {
     }
 
     fn colours(&self) -> Colours {
-        match (self.is_shogi(), self.game.starts_with("othello")) {
-            (true, _) => SHOGI,
-            (_, true) => OTHELLO,
-            _ => PLAIN,
+        let is_of = |family: &str| self.game.starts_with(family);
+        match self.is_shogi() {
+            true => SHOGI,
+            false if is_of("othello") => OTHELLO,
+            false if is_of("connect-four") => CONNECT_FOUR,
+            false => PLAIN,
         }
     }
 
@@ -78,9 +82,14 @@ impl Boards {
             if self.layout.pieces.is_empty() {
                 let [first, second] = self.layout.marks.unwrap_or_default();
                 let letter = if is_first { first } else { second };
-                // Othello's marks are X and O in text; its discs have none.
-                let letter = if self.colours().kind == "othello" { "" } else { letter };
-                all += &group(if is_first { "X" } else { "O" }, &disc(is_first, letter));
+                // Where discs have colours, X and O are their marks in text alone.
+                let (letter, is_coloured) = match self.colours().kind {
+                    "othello" => ("", false),
+                    "connect-four" => ("", true),
+                    _ => (letter, false),
+                };
+                let drawing = disc(is_first, letter, is_coloured);
+                all += &group(if is_first { "X" } else { "O" }, &drawing);
             }
             for kind in &self.layout.pieces {
                 let cell = of_side(&kind.piece, is_first);
@@ -88,7 +97,7 @@ impl Boards {
                     all += &group(&cell, &piece(kind, is_first, false));
                     all += &group(&format!("{cell}-kanji"), &piece(kind, is_first, true));
                 } else {
-                    all += &group(&cell, &disc(is_first, &kind.piece));
+                    all += &group(&cell, &disc(is_first, &kind.piece, false));
                 }
             }
         }
@@ -247,9 +256,14 @@ fn text(x: usize, y: usize, size: usize, text: &str) -> String {
 }
 
 /// Draws a disc with a letter, if there is one.
-fn disc(is_first: bool, letter: &str) -> String {
-    let [fill, line, ink] =
-        if is_first { ["#111", "#000", "#fff"] } else { ["#f7f7f7", "#555", "#111"] };
+/// Draws a disc in black or white, or, if `is_coloured`, in red or yellow.
+fn disc(is_first: bool, letter: &str, is_coloured: bool) -> String {
+    let [fill, line, ink] = match (is_first, is_coloured) {
+        (true, false) => ["#111", "#000", "#fff"],
+        (false, false) => ["#f7f7f7", "#555", "#111"],
+        (true, true) => ["#d8362f", "#8f1712", "#fff"],
+        (false, true) => ["#f7cf3d", "#a5820a", "#111"],
+    };
     let disc = format!("<circle cx=\"50\" cy=\"50\" r=\"41\" fill=\"{fill}\" stroke=\"{line}\"/>");
     if letter.is_empty() {
         disc

@@ -396,7 +396,7 @@ pub(super) fn squares(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
         };
         let rows = squares.chunks(columns).map(|row| RowView {
             cells: row.iter().map(cell).collect(),
-            name: row[0].square.trim_start_matches(char::is_alphabetic).to_string(),
+            name: report.board.row_names[row[0].row].clone(),
             at: None,
         });
         (most > 0.0).then(|| TableView {

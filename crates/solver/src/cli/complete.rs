@@ -61,9 +61,20 @@ pub(super) fn tables() -> ArgValueCompleter {
 /// Completes the name of a game.
 pub(super) fn games() -> ArgValueCompleter {
     completer(|| {
-        let othello = ["othello-4x4", "othello-4x5", "othello-4x6", "othello-5x5"];
+        let sized = [
+            "othello-4x4",
+            "othello-4x5",
+            "othello-4x6",
+            "othello-5x5",
+            "connect-four",
+            "connect-four-4x4",
+            "connect-four-4x5",
+            "connect-four-5x5",
+            "tic-tac-toe",
+            "tic-tac-toe-4x4-4",
+        ];
         let shogi = VARIANTS.iter().map(|variant| variant.name);
-        othello.into_iter().chain(shogi).map(str::to_string).collect()
+        sized.into_iter().chain(shogi).map(str::to_string).collect()
     })
 }
 

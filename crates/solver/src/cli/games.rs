@@ -58,6 +58,7 @@ pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
         let rows = output.games.iter().map(|line| {
             let states = match line.states {
                 Some(states) if line.exact => thousands(states as u64),
+                Some(states) if states < 1e6 => format!("about {}", thousands(one_digit(states))),
                 Some(states) => format!("about {states:.0e}"),
                 None => "-".to_string(),
             };
@@ -71,4 +72,10 @@ pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
         });
         Grid::of(&["game", "states", "solved by"], rows).to_text()
     })
+}
+
+/// Rounds a number to its first digit.
+fn one_digit(number: f64) -> u64 {
+    let unit = 10f64.powf(number.max(1.0).log10().floor());
+    ((number / unit).round() * unit) as u64
 }

@@ -23,9 +23,10 @@ pub(super) struct Args {
 }
 
 /// Forms of [`PolicySpec::KNOWN`], each with what it plays.
-const MEANINGS: [(&str, &str); 18] = [
+const MEANINGS: [(&str, &str); 19] = [
     ("random", "every legal move equally often"),
     ("greedy", "the move after which it has the most material"),
+    ("tactician", "wins at once, or stops a win of the next move; else any move"),
     ("weights", "the move to the best square, by built-in weights (Othello)"),
     ("weights:FILE", "the same by the weights of a file (Othello)"),
     ("n-hand:N", "the most material, averaged over all lines of N plies"),

@@ -331,8 +331,14 @@ fn measure(
         context.bars.expect(expected);
         if expected > LONG {
             let (rows, time) = (thousands(positions.rows()), seconds(expected));
-            let faster = "; --canonical asks about each row once, which is up to 16 times faster";
-            let faster = if args.canonical || table.is_none() { "" } else { faster };
+            let sides = if game.keeps_sides() { 1 } else { 2 };
+            let most = sides * game.group().order();
+            let faster = match args.canonical || table.is_none() || most == 1 {
+                true => String::new(),
+                false => format!(
+                    "; --canonical asks about each row once, which is up to {most} times faster"
+                ),
+            };
             context.remark(format!("judging the policies in {rows} rows: about {time}{faster}"));
         }
     }

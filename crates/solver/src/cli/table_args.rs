@@ -9,6 +9,7 @@ use super::players;
 use super::sizes::Seconds;
 use yomikiri::enumerate::{Plan, within_room};
 use yomikiri::error::{Error, Kind, did_you_mean};
+use yomikiri::registry::turned;
 use yomikiri::rules::Rules;
 use yomikiri::search::can_search;
 use yomikiri::search::mates::has_mates;
@@ -39,7 +40,10 @@ impl Meant {
             return Ok(Meant::Table(context.store.open(word)?.into()));
         }
         let unknown = match context.games.meant(word) {
-            Ok(game) => return Ok(Meant::Game(game)),
+            Ok(game) => {
+                turned(&*game).iter().for_each(|hint| context.remark(hint));
+                return Ok(Meant::Game(game));
+            }
             Err(unknown) => unknown,
         };
         // The error for the files there explains best why they are not a table.
@@ -98,7 +102,11 @@ impl GameArg {
                 let what = format!("`{word}` is a table: expected a game or a size");
                 Err(Error::new(what, "'solver games' lists the games"))
             }
-            found => Ok(found?),
+            Ok(game) => {
+                turned(&*game).iter().for_each(|hint| context.remark(hint));
+                Ok(game)
+            }
+            Err(unknown) => Err(unknown),
         }
     }
 }
@@ -355,7 +363,9 @@ const MOST_STATES: f64 = 4e8;
 pub(super) fn is_in_reach(game: &dyn Rules, context: &Context) -> bool {
     let plan = Plan { max_memory: free_memory(), ..Plan::from_start(game) };
     let expected = game.expected(&game.start().state);
-    let is_quick = expected.is_none_or(|expected| expected.states <= MOST_STATES && expected.exact);
+    // An estimate may be far off.
+    let most = |exact: bool| if exact { MOST_STATES } else { MOST_STATES / 10.0 };
+    let is_quick = expected.is_none_or(|expected| expected.states <= most(expected.exact));
     let fits = || within_room(game, plan.clone(), &context.store).is_ok();
     let is_there = || context.store.has(&plan.table_name(game));
     game.facts().is_small && (is_there() || is_quick && fits())

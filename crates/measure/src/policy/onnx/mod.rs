@@ -272,7 +272,7 @@ fn encoding(
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), Error> {
     let (rows, columns) = game.shape();
-    let own = Plane::own(game);
+    let (own, openspiel) = (Plane::own(game), game.plane_kinds().openspiel);
     let layout = spec.layout.or(card.and_then(|card| card.layout));
     let of_card = card.and_then(|card| card.planes.as_deref()).map(Plane::read_list).transpose();
     let of_card = of_card.map_err(|plane| format!("unknown plane `{plane}` in the card"))?;
@@ -280,13 +280,13 @@ fn encoding(
     let planes = planes.or(own.as_deref());
     let found = match &input.shape {
         Some(shape) => shape.split_first().and_then(|(batch, shape)| {
-            let found = Encoding::find((rows, columns), shape, layout, planes)?;
+            let found = Encoding::find((rows, columns), openspiel, shape, layout, planes)?;
             Some((*batch, found))
         }),
         // Without a shape, any layout of planes (three sizes) or of a flat list (one) is tried.
         None => [3, 1].into_iter().find_map(|sizes| {
             let shape = vec![None; sizes];
-            Some((None, Encoding::find((rows, columns), &shape, layout, planes)?))
+            Some((None, Encoding::find((rows, columns), openspiel, &shape, layout, planes)?))
         }),
     };
     let found = found.ok_or_else(|| {
@@ -294,7 +294,7 @@ fn encoding(
         let known = sizes.and_then(|sizes| sizes.iter().copied().collect::<Option<Vec<usize>>>());
         let fits = |side: &usize| {
             let encoding =
-                sizes.and_then(|sizes| Encoding::find((*side, *side), sizes, layout, planes));
+                sizes.and_then(|sizes| Encoding::find((*side, *side), openspiel, sizes, layout, planes));
             encoding.is_some()
         };
         let side = known.as_ref().and_then(|_| (2..=19).find(fits));

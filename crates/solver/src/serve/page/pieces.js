@@ -7,7 +7,10 @@ export const isShogi = (table) => table.pieces.some((kind) => kind.japanese);
 
 export const isOthello = (table) => table.game.startsWith("othello");
 
-export const kindOf = (table) => (isShogi(table) ? "shogi" : isOthello(table) ? "othello" : "plain");
+// Games whose boards have colours of their own, apart from shogi.
+const KINDS = ["othello", "connect-four"];
+
+export const kindOf = (table) => (isShogi(table) ? "shogi" : (KINDS.find((kind) => table.game.startsWith(kind)) ?? "plain"));
 
 // The first player's pieces are capital letters.
 export const isFirst = (cell) => cell === cell.toUpperCase();

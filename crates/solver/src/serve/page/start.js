@@ -10,7 +10,7 @@ const RULES = [
   [/^animal-shogi-3x3/, "Take the lion, or bring your own safely to the far row; captured pieces return to the board as yours."],
   [/^animal-shogi/, "Take the lion, or bring your own safely to the far row; captured pieces return to the board as yours."],
   [/^minishogi/, "Shogi on a board of five by five: mate the king; captured pieces return to the board as yours."],
-  [/tic-?tac-?toe/, "Three of your marks in a row win."],
+  [/^tic-tac-toe/, "As many of your marks in a line as the title says win."],
   [/connect-?four/, "Four of your discs in a row win; discs fall to the lowest free square."],
   [/morris/, "Three of your pieces in a row win; once all are placed, they move to a neighbouring square."],
 ];

@@ -143,7 +143,8 @@ export function cost(best, made, unit) {
   return { text: parts.join(", "), words: words.filter(Boolean).join(", "), turns: made.outcome < best.outcome };
 }
 
-// The square's name: c4 in Othello, 3b in shogi.
+// The square's name: c4 in Othello, 3b in shogi, column 4, row 2 in Connect Four.
 export function square(table, at) {
-  return table.column_names[at % table.columns] + table.row_names[Math.floor(at / table.columns)];
+  const [column, row] = [table.column_names[at % table.columns], table.row_names[Math.floor(at / table.columns)]];
+  return /^\d+ \d+$/.test(`${column} ${row}`) ? `column ${column}, row ${row}` : column + row;
 }

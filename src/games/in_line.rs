@@ -1,0 +1,215 @@
+//! Boards on which stones in a line win: sets of squares, lines, and drawn boards.
+//!
+//! Sets are bits of a grid in which an empty line lies between two neighbouring columns (or rows), so that no
+//! shifted set wraps around an edge: a line is found by a few shifts, without masks (John Tromp, *The Fhourstones
+//! benchmark*).
+
+use crate::rules::{ExpectedStates, Outcome, Position, Side};
+
+/// Stones on a board as the mover sees them, as bits of the game's grid; the two sets are disjoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stones {
+    /// The mover's stones.
+    pub mover: u64,
+    /// The opponent's stones.
+    pub opponent: u64,
+}
+
+impl Stones {
+    /// Returns the occupied squares.
+    #[inline]
+    pub fn occupied(&self) -> u64 {
+        self.mover | self.opponent
+    }
+
+    /// Returns the side to move, who has as many stones as the other, or one less: the first player has the first stone.
+    /// `None` for any other numbers.
+    pub(super) fn side(&self) -> Option<Side> {
+        let [own, other] = [self.mover, self.opponent].map(u64::count_ones);
+        match other.checked_sub(own) {
+            Some(0) => Some(Side::First),
+            Some(1) => Some(Side::Second),
+            _ => None,
+        }
+    }
+}
+
+/// Board of some shape, on which `length` stones in a line win.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    /// Rows and columns.
+    pub(super) shape: (usize, usize),
+    /// Stones in a winning line.
+    pub(super) length: usize,
+    /// Steps between neighbours in the four directions.
+    steps: [u32; 4],
+    /// Bit of each square, row by row from the top left.
+    bits: Vec<u32>,
+    /// Bits of all squares.
+    pub(super) all: u64,
+}
+
+impl Grid {
+    /// Makes a board whose square (row, column) is the bit `bit_of(row, column)`. Neighbours in one direction are `stride`
+    /// bits apart, those in the other one bit.
+    pub(super) fn new(
+        (rows, columns): (usize, usize),
+        length: usize,
+        stride: u32,
+        bit_of: impl Fn(usize, usize) -> u32,
+    ) -> Grid {
+        let squares = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let bits: Vec<u32> = squares.map(|(row, column)| bit_of(row, column)).collect();
+        let all = bits.iter().map(|bit| 1 << bit).sum();
+        Grid {
+            shape: (rows, columns),
+            length,
+            steps: [1, stride - 1, stride, stride + 1],
+            bits,
+            all,
+        }
+    }
+
+    /// Returns whether stones of one side have a line.
+    #[inline]
+    pub(super) fn has_line(&self, stones: u64) -> bool {
+        self.steps
+            .iter()
+            .any(|step| (1..self.length).fold(stones, |lines, _| lines & (lines >> step)) != 0)
+    }
+
+    /// Returns the result for the mover: a line of the opponent's wins, and a full board without one is a draw.
+    #[inline]
+    pub(super) fn result(&self, stones: &Stones) -> Option<Outcome> {
+        match self.has_line(stones.opponent) {
+            true => Some(Outcome::Loss),
+            false => (stones.occupied() == self.all).then_some(Outcome::Draw),
+        }
+    }
+
+    /// Returns the number of squares.
+    pub(super) fn count(&self) -> u32 {
+        self.bits.len() as u32
+    }
+
+    /// Returns the bits of the squares, row by row.
+    pub(super) fn bits(&self) -> impl Iterator<Item = u32> {
+        self.bits.iter().copied()
+    }
+
+    /// Bounds the states reachable from a root from above, by placing stones in turn as if no line ended the game.
+    /// `shapes` is the number of sets of squares with so many stones.
+    pub(super) fn at_most(
+        &self,
+        root: &Stones,
+        (order, moves): (usize, f64),
+        shapes: impl Fn(u32) -> f64,
+    ) -> ExpectedStates {
+        let placed = root.occupied().count_ones();
+        let states = (placed..=self.count())
+            .map(|stones| shapes(stones) * choices(stones - placed, (stones - placed) / 2));
+        ExpectedStates { states: states.sum::<f64>() / order as f64, moves, exact: false }
+    }
+
+    /// Packs a set row by row.
+    #[inline]
+    pub(super) fn packed(&self, set: u64) -> u64 {
+        self.bits.iter().zip(0..).map(|(bit, square)| (set >> bit & 1) << square).sum()
+    }
+
+    /// Returns the set of squares that are packed row by row.
+    #[inline]
+    pub(super) fn spread(&self, packed: u64) -> u64 {
+        self.bits.iter().zip(0..).map(|(bit, square)| (packed >> square & 1) << bit).sum()
+    }
+
+    /// Returns stones if they lie on the board without sharing squares, it is the mover's turn, and the mover has no
+    /// line, which would have ended the game.
+    pub(super) fn checked(&self, stones: Stones) -> Option<Stones> {
+        let Stones { mover, opponent } = stones;
+        let is_possible = mover & opponent == 0
+            && stones.occupied() & !self.all == 0
+            && stones.side().is_some()
+            && !self.has_line(mover);
+        is_possible.then_some(stones)
+    }
+
+    /// Returns the stones of squares that are packed row by row, if they are [possible](Grid::checked).
+    pub(super) fn stones_of(&self, mover: u64, opponent: u64) -> Option<Stones> {
+        let squares = u64::MAX >> (64 - self.bits.len());
+        let fits = (mover | opponent) & !squares == 0 && mover & opponent == 0;
+        let [mover, opponent] = [mover, opponent].map(|packed| self.spread(packed));
+        self.checked(Stones { mover, opponent }).filter(|_| fits)
+    }
+
+    /// Writes the squares row by row, each as one of the signs for empty, the first player and the second.
+    fn signs(&self, stones: &Stones, [empty, first, second]: [char; 3]) -> String {
+        let (mover, opponent) = match stones.side() {
+            Some(Side::Second) => (second, first),
+            _ => (first, second),
+        };
+        let sign = |bit: &u32| match (stones.mover >> bit & 1, stones.opponent >> bit & 1) {
+            (1, _) => mover,
+            (_, 1) => opponent,
+            _ => empty,
+        };
+        self.bits.iter().map(sign).collect()
+    }
+
+    /// Writes a position in its one-line notations: `X`, `O` and `.`, and the same as digits.
+    pub(super) fn written(&self, stones: &Stones) -> Vec<(&'static str, String)> {
+        vec![
+            ("board", self.signs(stones, ['.', 'X', 'O'])),
+            ("digits", self.signs(stones, ['0', '1', '2'])),
+        ]
+    }
+
+    /// Reads a drawn board: its squares row by row from the top, `.`, `-`, `_` or `0` empty, `X`, `x` or `1` the first
+    /// player's, `O`, `o` or `2` the second's, with any breaks, frames, names of rows and columns, and `… to move` behind.
+    /// `None` if it is none, or no position has it.
+    pub(super) fn read(&self, text: &str, names: [&'static str; 2]) -> Option<Position<Stones>> {
+        let (mut squares, mut named) = (String::new(), None);
+        for line in text.split(['\n', '/']) {
+            if let Some(who) = line.trim().strip_suffix(" to move") {
+                named = Some(Side::ALL.into_iter().find(|side| names[side.index()] == who)?);
+                continue;
+            }
+            let is_frame = |c: char| c.is_whitespace() || "|[],".contains(c);
+            let cells: String = line.chars().filter(|&c| !is_frame(c)).collect();
+            let are_names = |first: char| cells.chars().eq((first..).take(self.shape.1));
+            let begins_with_row = || {
+                let (row, rest) = cells.split_at_checked(1)?;
+                let is_row = row.parse::<usize>().is_ok() && rest.len() == self.shape.1;
+                (is_row && !rest.contains(|c: char| c.is_ascii_digit())).then_some(rest)
+            };
+            if !['a', 'A', '1'].into_iter().any(are_names) {
+                squares += begins_with_row().unwrap_or(&cells);
+            }
+        }
+        if squares.len() != self.bits.len() {
+            return None;
+        }
+        let [mut first, mut second] = [0, 0];
+        for (sign, bit) in squares.chars().zip(&self.bits) {
+            match sign {
+                'X' | 'x' | '1' => first |= 1 << bit,
+                'O' | 'o' | '2' => second |= 1 << bit,
+                '.' | '-' | '_' | '0' => {}
+                _ => return None,
+            }
+        }
+        let as_first = Stones { mover: first, opponent: second };
+        let as_second = Stones { mover: second, opponent: first };
+        let (state, side) = match as_first.side() {
+            Some(Side::First) => (as_first, Side::First),
+            _ => (as_second, Side::Second),
+        };
+        let is_right = named.is_none_or(|named| named == side) && state.side() == Some(side);
+        self.checked(state).filter(|_| is_right).map(|state| Position { state, side })
+    }
+}
+
+/// Returns the number of ways to choose `some` of `all`.
+pub(super) fn choices(all: u32, some: u32) -> f64 {
+    (1..=some).map(|at| f64::from(all - some + at) / f64::from(at)).product()
+}
