@@ -131,8 +131,8 @@ mod tests {
         assert!(error("m.onnx?policy=").ends_with("the name of an output, none"));
         assert!(error("m.onnx?range=2").contains("unknown option `range=2`; expected -11, 01"));
         assert!(error("m.onnx?depth=21").ends_with("whole numbers from 1 to 20"));
-        let planes = error("m.onnx?layout=openspiel,planes=mover");
-        assert!(planes.contains("layout openspiel defines its planes"), "{planes}");
+        let planes = error("m.onnx?layout=signed,planes=mover");
+        assert!(planes.contains("layout signed defines its planes"), "{planes}");
         let none = NetworkSpec::learned("").unwrap_err().line();
         assert_eq!(none, "policy 'learned:': missing network; expected learned:NAME");
     }
