@@ -4,7 +4,7 @@
 //! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"`
 //! selects others; `plain` before `ffo`, `6x6`, `random` or `moves` searches without patterns. `cost` compares the
 //! CPU time of a node in both orders. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000
-//! games in which one side plays its best move, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
+//! games in which one side plays its best move, `four 24 200` searches positions of Connect Four, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
 //! thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
 #![allow(clippy::print_stdout)]
@@ -17,7 +17,7 @@ use serde_json::Value;
 use yomikiri::games::othello::search::is_vectorised;
 use yomikiri::games::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
+use yomikiri::registry::{Games, othello};
 use yomikiri::rules::{
     AnyPosition, AnyState, Empties, Game, Rules, Score, SearchLimits, SearchOptions, SearchWeights,
     Side,
@@ -25,6 +25,9 @@ use yomikiri::rules::{
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri::search::{self, SearchResult, SearchTask, Searcher};
 use yomikiri_measure::judge::{SampleOf, from_random_games};
+
+/// Positions of Connect Four with scores (`tests/rules/four_scores.rs`).
+const FOUR: &str = include_str!("../tests/data/connect-four.json");
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
 const FFO: &str = include_str!("../tests/data/ffo-40-49.json");
@@ -48,9 +51,33 @@ fn main() {
             ["stored", games] => stored(number(games)),
             ["outside", count] => outside(number(count)),
             ["mates", count] => mates(number(count)),
+            ["four", discs, count] => four(number(discs), number(count)),
             _ => panic!("'{work}': see the head of benches/search.rs"),
         }
     }
+}
+
+/// Searches positions of Connect Four with a number of discs, whose scores a plain solver found.
+fn four(discs: usize, count: usize) {
+    let game = Games::default().named("connect-four").expect("a game");
+    let options = SearchOptions::default();
+    let searcher = search::searcher(&*game, &options).expect("it is searched");
+    let known: Vec<Vec<(String, i32)>> = serde_json::from_str(FOUR).expect("JSON");
+    let of_discs = known.iter().flatten().filter(|(moves, _)| moves.len() == discs);
+    let (begun, mut nodes, mut searched) = (Instant::now(), 0, 0);
+    for (moves, score) in of_discs.take(count) {
+        let position = game.parse_position(moves, &game.start()).expect("a transcript");
+        let found = searcher.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
+        nodes += found.nodes;
+        searched += 1;
+        // Half the squares plus one, less the discs of the winner at the end.
+        let outcome = found.value.outcome().expect("a full search").value();
+        let plies = found.value.distance().expect("a full search") as usize;
+        let winner = (discs + plies).div_ceil(2);
+        assert_eq!(i32::from(outcome) * (22 - winner as i32), *score, "{moves}");
+    }
+    assert!(searched > 0, "no positions of {discs} discs");
+    report(&format!("{searched} positions of Connect Four with {discs} discs"), begun, nodes);
 }
 
 fn number(text: &str) -> usize {

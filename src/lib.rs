@@ -60,3 +60,4 @@ pub mod search;
 pub mod solution;
 pub mod solve;
 pub mod table;
+mod transposition;

@@ -130,7 +130,8 @@ impl<G: Game> PlainRun<'_, G> {
         // Without a best move the value is the lowest score, which every move keeps.
         let best = best.or_else(|| self.game.actions(state).first().copied());
         let best = best.filter(|_| lower == upper);
-        ScoreBounds { lower: Score(lower), upper: Score(upper), best, nodes: self.nodes }
+        let (lower, upper) = (Score(lower), Score(upper));
+        ScoreBounds { lower, upper, distance: None, best, nodes: self.nodes }
     }
 
     /// Returns a proven lower bound of the score that is at least `beta`, or a proven upper bound below

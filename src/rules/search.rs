@@ -81,6 +81,8 @@ pub struct ScoreBounds {
     pub lower: Score,
     /// Upper bound of the score.
     pub upper: Score,
+    /// Plies to the end under best play of both, if the bounds are equal and the search finds them.
+    pub distance: Option<u16>,
     /// Move that guarantees `lower`, if one was found.
     pub best: Option<Action>,
     /// Number of visited positions.

@@ -92,7 +92,7 @@ struct LayeredSearcher(Box<dyn ScoreSearch<AnyState>>);
 impl Searcher for LayeredSearcher {
     fn search(&self, state: &AnyState, task: &SearchTask, limits: &SearchLimits) -> SearchResult {
         let found = self.0.search(state, task.window, limits);
-        let value = Value::of_scores(found.lower, found.upper, None);
+        let value = Value::of_scores(found.lower, found.upper, found.distance);
         let line = found.best.into_iter().collect();
         SearchResult { value, line, nodes: found.nodes, mate: None }
     }

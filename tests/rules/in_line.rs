@@ -6,7 +6,10 @@ use crate::common::Random;
 use yomikiri::games::connect_four::ConnectFour;
 use yomikiri::games::in_line::Stones;
 use yomikiri::games::tictactoe::TicTacToe;
-use yomikiri::rules::{Action, Game, Outcome, Position, Side, conform};
+use yomikiri::rules::{
+    Action, Game, Outcome, Position, SearchLimits, SearchOptions, Side, conform,
+};
+use yomikiri::search::{SearchTask, searcher};
 
 /// Rules of both games by rows and columns; a board is a text of its squares, of the first player `X`.
 #[derive(Clone, Copy)]
@@ -113,6 +116,16 @@ impl Plain {
             layer = next;
         }
         counts
+    }
+
+    /// Returns the mover's result and the plies to the end: wins as soon, losses as late as possible.
+    fn outlook(&self, board: &str) -> (i32, i32) {
+        if let Some(result) = self.result(board) {
+            return (result, 0);
+        }
+        let after = self.moves(board).into_iter().map(|(_, after)| self.outlook(&after));
+        let mine = after.map(|(result, plies)| (-result, plies + 1));
+        mine.max_by_key(|&(result, plies)| (result, -result.signum() * plies)).unwrap()
     }
 
     /// Returns the value of each board for its mover.
@@ -314,6 +327,35 @@ fn every_state_has_the_value_of_the_plain_rules() {
     check(&game, &plain, 0, 5_478);
     let (game, plain) = marks(3, 4, 3);
     check(&game, &plain, 1, 111_973);
+}
+
+#[test]
+fn ends_of_games_on_every_board_are_searched_to_the_last_ply() {
+    let mut random = Random(11);
+    for (rows, columns) in [(5, 5), (5, 7), (7, 7), (6, 7), (7, 5), (4, 8), (8, 7), (6, 6)] {
+        let (game, plain) = four(rows, columns);
+        let rules = game.clone().into_rules();
+        let options = SearchOptions { memory: 1 << 20, ..SearchOptions::default() };
+        let searcher = searcher(&*rules, &options).unwrap();
+        let mut compared = 0;
+        while compared < 60 {
+            let mut board = plain.start();
+            while board.matches('.').count() > 8 && plain.result(&board).is_none() {
+                let mut moves = plain.moves(&board);
+                board = moves.swap_remove(random.below(moves.len())).1;
+            }
+            if board.matches('.').count() > 8 {
+                continue;
+            }
+            let position = rules.parse_position(&board, &rules.start()).unwrap();
+            let limits = SearchLimits::default();
+            let value = searcher.search(&position.state, &SearchTask::EXACT, &limits).value;
+            let found = (value.outcome().unwrap().value(), value.distance().unwrap());
+            let (result, plies) = plain.outlook(&board);
+            assert_eq!((i32::from(found.0), i32::from(found.1)), (result, plies), "{board}");
+            compared += 1;
+        }
+    }
 }
 
 #[test]

@@ -54,6 +54,6 @@ impl ScoreSearch<Board> for EngineSearch {
         let [lower, upper] = [found.lower, found.upper].map(|bound| Score(bound as i8));
         let pass = Action(self.rules.most() as u16);
         let best = found.best.map(placed).or(must_pass.then_some(pass));
-        ScoreBounds { lower, upper, best, nodes: found.nodes }
+        ScoreBounds { lower, upper, distance: None, best, nodes: found.nodes }
     }
 }

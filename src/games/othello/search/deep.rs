@@ -2,9 +2,9 @@
 
 use super::evaluation::{DISC, around};
 use super::kernel::{Kernel, Recursion};
-use super::table::TranspositionEntry;
 use super::{SHALLOW, Search, WIDE, WORST};
 use crate::games::othello::Board;
+use crate::transposition::TranspositionEntry;
 
 /// Minimum number of empty squares at which the children are looked up before any is searched.
 const ETC_FROM: u32 = 10;

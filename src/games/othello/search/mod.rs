@@ -10,7 +10,6 @@ mod parallel;
 mod patterns;
 mod shallow;
 mod shape;
-mod table;
 #[cfg(test)]
 mod tests;
 mod training;
@@ -21,14 +20,24 @@ use std::time::Instant;
 
 use crate::games::othello::Board;
 use crate::rules::{Empties, SearchLimits as Limits};
+use crate::transposition::{TranspositionEntry, TranspositionTable};
 use deep::OrderedMove;
 use kernel::{Kernel, Scalar};
 use parallel::{SplitPoint, Team};
 use shape::BoardShape;
-use table::{TranspositionEntry, TranspositionTable};
 
 pub use evaluation::{Evaluation, built_in};
 pub use training::{FitProgress, TrainOptions};
+
+/// Transposition table of boards.
+type BoardTable = TranspositionTable<2, 2>;
+
+impl From<Board> for [u64; 2] {
+    #[inline(always)]
+    fn from(board: Board) -> [u64; 2] {
+        [board.mover, board.opponent]
+    }
+}
 
 /// Maximum number of empty squares that are searched without the transposition table.
 const SHALLOW: u32 = 6;
@@ -80,9 +89,9 @@ pub struct EngineResult {
 /// Exact search engine of one board shape.
 pub struct Engine {
     shape: BoardShape,
-    table: TranspositionTable,
+    table: BoardTable,
     /// Small table of each thread.
-    near: Vec<TranspositionTable>,
+    near: Vec<BoardTable>,
     memory: usize,
     scalar: bool,
     evaluation: Arc<Evaluation>,
@@ -97,10 +106,8 @@ impl Engine {
         let plain = || Arc::new(Evaluation::plain(options.rows, options.columns));
         Engine {
             shape: BoardShape::new(options.rows, options.columns, options.empties),
-            table: TranspositionTable::new(0),
-            near: (0..options.threads.max(1))
-                .map(|_| TranspositionTable::new(NEAR_BYTES))
-                .collect(),
+            table: BoardTable::new(0),
+            near: (0..options.threads.max(1)).map(|_| BoardTable::new(NEAR_BYTES)).collect(),
             memory: options.memory,
             scalar: false,
             evaluation: evaluation.unwrap_or_else(plain),
@@ -135,11 +142,11 @@ impl Engine {
         let bytes = wanted.min(self.memory).min(used);
         if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
             // Frees the old table first, so that both are never allocated at once.
-            self.table = TranspositionTable::new(0);
-            self.table = TranspositionTable::new(bytes);
+            self.table = BoardTable::new(0);
+            self.table = BoardTable::new(bytes);
         }
         self.table.start_search();
-        self.near.iter_mut().for_each(TranspositionTable::start_search);
+        self.near.iter_mut().for_each(BoardTable::start_search);
     }
 }
 
@@ -192,9 +199,9 @@ struct Search<'a, K: Kernel> {
     kernel: K,
     shape: &'a BoardShape,
     evaluation: &'a Evaluation,
-    table: &'a TranspositionTable,
+    table: &'a BoardTable,
     /// Small table of this thread for positions with few empty squares; fits into the CPU cache.
-    near: &'a TranspositionTable,
+    near: &'a BoardTable,
     /// State shared with other threads, if any.
     team: Option<&'a Team>,
     /// Innermost node that this thread searches together with others.
@@ -318,7 +325,7 @@ impl<'a, K: Kernel> Search<'a, K> {
 
     /// Returns the table for positions with this number of empty squares.
     #[inline(always)]
-    fn table_for(&self, empties: u32) -> &'a TranspositionTable {
+    fn table_for(&self, empties: u32) -> &'a BoardTable {
         if empties > NEAR { self.table } else { self.near }
     }
 

@@ -5,12 +5,14 @@
 //! a bit above the top disc, so that it fits one word and the key of the mirror image is its columns in reverse (John
 //! Tromp, *The Fhourstones benchmark*).
 
+mod search;
+
 use super::in_line::{Grid, Stones};
 use crate::error::Error;
 use crate::rules::encode::Plane;
 use crate::rules::{
     Action, Canonical, ExpectedStates, Facts, Game, Group, Mobility, MoveSquares, Outcome,
-    PlaneKinds, Position, Side, Symmetry, parse_moves,
+    PlaneKinds, Position, ScoreSearch, SearchOptions, Side, Symmetry, parse_moves,
 };
 
 /// Minimum and maximum number of rows and of columns; 8×8 is too large for a key of one word.
@@ -223,6 +225,10 @@ impl Game for ConnectFour {
         let placed = root.occupied().count_ones();
         let shapes = |discs: u32| ways[(discs - placed) as usize];
         Some(self.grid.at_most(root, (self.group.order(), self.grid.shape.1 as f64 / 2.0), shapes))
+    }
+
+    fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Stones>>> {
+        Some(Box::new(search::ConnectFourSearch::new(self, options)))
     }
 
     // ---- layers ----
