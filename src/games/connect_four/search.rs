@@ -27,6 +27,9 @@ const FEWER: i32 = 10;
 const MANY: i32 = 14;
 /// Discs up to which a position and its mirror image are one.
 const MIRRORED: i32 = 22;
+/// Bytes of the table for a position with few free squares, and their number; two more double the table.
+const SMALL: usize = 1 << 18;
+const EASY: i32 = 16;
 /// Nodes between two looks at the limits.
 const PATIENCE: u64 = 1 << 12;
 /// Least value of a node, below every score.
@@ -36,13 +39,16 @@ const WORST: i32 = -100;
 pub(super) struct ConnectFourSearch {
     board: Board,
     table: Mutex<Table>,
+    /// Most bytes of the table.
+    memory: usize,
 }
 
 type Table = TranspositionTable<1, 4>;
 
 impl ConnectFourSearch {
     pub(super) fn new(game: &ConnectFour, options: &SearchOptions) -> ConnectFourSearch {
-        ConnectFourSearch { board: Board::new(game), table: Mutex::new(Table::new(options.memory)) }
+        let (board, table) = (Board::new(game), Mutex::new(Table::new(0)));
+        ConnectFourSearch { board, table, memory: options.memory }
     }
 }
 
@@ -50,8 +56,14 @@ impl ScoreSearch<Stones> for ConnectFourSearch {
     /// Finds the outcome, and in a window beyond wins and losses the plies to the end too.
     fn search(&self, state: &Stones, window: (Score, Score), limits: &SearchLimits) -> ScoreBounds {
         let mut table = self.table.lock().expect("no search panics");
+        let (board, node) = (&self.board, Node::of(state));
+        // A table no larger than the position needs stays in the processor's caches.
+        let doublings = (board.squares - node.discs - EASY).max(0) / 2;
+        let bytes = self.memory.min(SMALL << doublings);
+        if table.bytes() < bytes {
+            *table = Table::new(bytes);
+        }
         table.start_search();
-        let board = &self.board;
         let mut search = Search {
             board,
             table: &table,
@@ -60,7 +72,6 @@ impl ScoreSearch<Stones> for ConnectFourSearch {
             next_check: 0,
             stopped: false,
         };
-        let node = Node::of(state);
         let by_outcome = window.0.0 >= -1 && window.1.0 <= 1;
         let most = if by_outcome { 1 } else { board.squares };
         let (lower, upper) = search.narrow(node, (-most, most));
@@ -72,7 +83,8 @@ impl ScoreSearch<Stones> for ConnectFourSearch {
             upper: Score(upper.signum() as i8),
             distance: exact.then(|| board.plies(node, lower)),
             best: best.map(|square| Action((square.trailing_zeros() / board.stride) as u16)),
-            nodes: search.nodes,
+            // The position itself is one.
+            nodes: search.nodes + 1,
         }
     }
 }
