@@ -1,5 +1,8 @@
 """Connect Four and tic-tac-toe, beside the games of other libraries: the same positions, numbers and results."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -119,3 +122,23 @@ def test_a_network_of_connect_four_is_measured(tmp_path):
     env = ym.env(table, opponent="random")
     observation, _ = env.reset(seed=1)
     assert env.action_space.n == 4 and observation["action_mask"].sum() == 4
+
+
+def known_scores():
+    """Returns transcripts with the scores that a plain solver found: 22 less the winner's discs at the end."""
+    return [tuple(one) for group in json.loads((Path(__file__).parents[2] / "tests/data/connect-four.json").read_text()) for one in group]
+
+
+def test_positions_of_7x6_are_solved_by_search():
+    moves, scores = zip(*known_scores()[::5])
+    found, q_scores = ym.game("connect-four").positions(list(moves)).solve(progress=False)
+    assert (found == np.sign(scores)).all() and (np.nanmax(q_scores, axis=1) == found).all()
+
+
+def test_bitbully_has_the_same_scores():
+    bitbully = pytest.importorskip("bitbully")
+    solver = bitbully.BitBully(opening_book=None)
+    for moves, score in known_scores():
+        board = bitbully.Board()
+        assert all(board.play(int(column) - 1) for column in moves)
+        assert solver.mtdf(board) == score, moves

@@ -171,6 +171,8 @@ impl Grid {
         let (mut squares, mut named) = (String::new(), None);
         for line in text.split(['\n', '/']) {
             if let Some(who) = line.trim().strip_suffix(" to move") {
+                // Drawings have the player's mark behind the name.
+                let who = who.split(" (").next().unwrap_or(who);
                 named = Some(Side::ALL.into_iter().find(|side| names[side.index()] == who)?);
                 continue;
             }

@@ -145,7 +145,7 @@ async function theTablesAreListed() {
   await page.goBack();
   await page.waitForSelector(".tables");
   await page.click(`a[aria-label="Explore ${OTHELLO}"]`);
-  await page.waitForSelector(".board");
+  await page.waitForSelector(".player select");
   assert.deepEqual(await page.$$eval(".player select", (all) => all.map((one) => one.value)), ["", ""]);
   await page.context().close();
 }

@@ -117,9 +117,11 @@ impl Known {
         let spec: PolicySpec = name.parse()?;
         let start = "start 'solver serve' with --policy and its name";
         let why = match &spec {
-            PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {
-                None
-            }
+            PolicySpec::Random
+            | PolicySpec::Greedy
+            | PolicySpec::Tactician
+            | PolicySpec::Weights
+            | PolicySpec::Perfect => None,
             PolicySpec::Reads(_, plies, None) => {
                 (*plies > PLIES).then(|| format!("reads more than {PLIES} plies"))
             }

@@ -9,9 +9,12 @@ const STRONGEST = LEVELS.at(-1);
 const NAMES = new Map([
   ["random", "Random"],
   ["greedy", "Greedy"],
+  ["tactician", "Tactician"],
   ...LEVELS.map((level, at) => [level, `Level ${at + 1}`]),
   ["perfect", "Perfect"],
 ]);
+// Policies that do not play every game.
+const SOME = ["greedy", "tactician"];
 const ANOTHER = "another …";
 
 // The name of a policy for people; a network or program is the user's model.
@@ -23,7 +26,8 @@ export function nameOf(policy) {
 
 // All policies of a table to choose from: the named ones first, then the table's others.
 function choices(table, chosen) {
-  const known = [...NAMES.keys()];
+  const measured = (name) => !SOME.includes(name) || table.policies.includes(name);
+  const known = [...NAMES.keys()].filter(measured);
   const others = [...table.policies, chosen].filter((name) => name && !known.includes(name));
   const own = [...new Set(others)].sort((a, b) => nameOf(b).startsWith("Your") - nameOf(a).startsWith("Your"));
   return [...known, ...own];
