@@ -20,7 +20,7 @@
 //!
 //! * [`rules`]: the [`Game`](rules::Game) trait, actions, outcomes, symmetry, text, perft;
 //!   [`Rules`](rules::Rules), the object as which all other modules take a game;
-//! * [`games`](mod@games): Othello and the shogi family;
+//! * [`games`](mod@games): Othello, Connect Four, tic-tac-toe, the shogi family, listed games;
 //! * [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //!   [`rows`](table::rows) reads a table as states, moves and layers;

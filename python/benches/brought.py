@@ -37,7 +37,7 @@ python -c "import yomikiri as ym; print(ym.evaluate('breakthrough(rows=4,columns
 
 States are those that text, player to move and legal actions distinguish; at the end the player who would be next. The value is that of the start for the player
 who begins: won, lost, drawn, or the final points. Seconds are those of walk and solution on one machine. *May repeat*: play
-can visit a state again. Play without end is a draw here; OpenSpiel ends such a game after a number of moves. Written by `python python/benches/brought.py > docs/games/brought.md`; CI compares the small ones.
+can visit a state again. Play without end is a draw here; OpenSpiel ends such a game after `max_game_length` moves. Written by `python python/benches/brought.py > docs/games/brought.md`; CI compares the small ones.
 
 | game | states | value | may repeat | s |
 |---|--:|---|---|--:|

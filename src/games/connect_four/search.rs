@@ -56,7 +56,7 @@ impl ScoreSearch<Stones> for ConnectFourSearch {
     /// Finds the outcome, and in a window beyond wins and losses the plies to the end too.
     fn search(&self, state: &Stones, window: (Score, Score), limits: &SearchLimits) -> ScoreBounds {
         let mut table = self.table.lock().expect("no search panics");
-        let (board, node) = (&self.board, Node::of(state));
+        let (board, node) = (&self.board, Node::from_stones(state));
         // A table no larger than the position needs stays in the processor's caches.
         let doublings = (board.squares - node.discs - EASY).max(0) / 2;
         let bytes = self.memory.min(SMALL << doublings);
@@ -101,7 +101,7 @@ struct Node {
 }
 
 impl Node {
-    fn of(state: &Stones) -> Node {
+    fn from_stones(state: &Stones) -> Node {
         let mask = state.occupied();
         Node { mover: state.mover, mask, discs: mask.count_ones() as i32 }
     }
@@ -152,15 +152,15 @@ impl Board {
     /// Returns the free squares that would complete a line of one side's discs.
     #[inline(always)]
     fn threats(&self, discs: u64, mask: u64) -> u64 {
-        let mut found = (discs << 1) & (discs << 2) & (discs << 3);
+        let mut completing = (discs << 1) & (discs << 2) & (discs << 3);
         for step in [self.stride - 1, self.stride, self.stride + 1] {
             let (above, below) = (discs << step, discs >> step);
             let two = above & (discs << (2 * step));
-            found |= two & (discs << (3 * step) | below);
+            completing |= two & (discs << (3 * step) | below);
             let two = below & (discs >> (2 * step));
-            found |= two & (discs >> (3 * step) | above);
+            completing |= two & (discs >> (3 * step) | above);
         }
-        found & (self.all ^ mask)
+        completing & (self.all ^ mask)
     }
 
     #[inline(always)]
