@@ -1,7 +1,11 @@
 """PyTorch, JAX and TensorFlow, each if installed: arrays in and out, loaders, networks."""
 
 import functools
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -437,3 +441,15 @@ def test_a_residual_network_of_jax_is_compiled_once(table):
         spent.append(time.perf_counter() - begun)
     print(f"first call {spent[0]:.1f} s, second {spent[1]:.1f} s, shapes {compiled}")
     assert len(compiled) == 1, compiled
+
+
+def test_networks_for_connect_four_are_trained_and_measured(torch, tmp_path):
+    for package in ("pyspiel", "tree", "pettingzoo", "pygame", "sb3_contrib", "onnxscript"):
+        pytest.importorskip(package)
+    recipe = Path(__file__).parents[2] / "examples/recipes/connect_four.py"
+    command = [sys.executable, recipe, "--games", "300", "--steps", "20480", "--sample", "100", "--out", tmp_path]
+    environment = os.environ | {"YOMIKIRI_TABLES": str(tmp_path)}
+    shown = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, env=environment).stdout
+    for name in ("openspiel-dqn", "pettingzoo-ppo"):
+        assert f"{name}: " in shown and (tmp_path / f"{name}.onnx").exists(), shown
+        assert "tactician" in shown, shown

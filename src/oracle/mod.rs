@@ -45,7 +45,7 @@ pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
 #[doc(hidden)]
 pub use part_tables::PartTables;
 #[doc(hidden)]
-pub use search_oracle::{Budget, QUICK_SQUARES, Reach, SearchOracle, WantedValues, empty_squares};
+pub use search_oracle::{Budget, Reach, SearchOracle, WantedValues, empty_squares, quick_squares};
 #[doc(hidden)]
 pub use sources::{RulesOracle, Source, Sources};
 #[doc(hidden)]

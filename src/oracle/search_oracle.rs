@@ -32,8 +32,6 @@ pub struct WantedValues {
     pub all_moves: bool,
 }
 
-/// Most empty squares of a position that a search solves in about ten milliseconds.
-pub const QUICK_SQUARES: u32 = 14;
 /// Most empty squares of a position on any board whose value a search finds within a minute.
 const LONG_SQUARES: u32 = 20;
 /// Most squares of a board whose positions a search usually solves within a minute.
@@ -42,7 +40,7 @@ const LONG_BOARD: usize = 36;
 /// Positions that are searched if no table proves their value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Positions with at most [`QUICK_SQUARES`] empty squares.
+    /// Positions with at most [`quick_squares`] empty squares.
     Quick,
     /// Positions that are usually solved within a minute.
     Long,
@@ -64,10 +62,15 @@ impl Reach {
         match self {
             Reach::All => true,
             Reach::Outside if !in_table => true,
-            Reach::Quick => empty <= QUICK_SQUARES,
+            Reach::Quick => empty <= quick_squares(game),
             Reach::Long | Reach::Outside => empty <= LONG_SQUARES || rows * columns <= LONG_BOARD,
         }
     }
+}
+
+/// Returns the most empty squares of a position that a search solves in about ten milliseconds.
+pub fn quick_squares(game: &dyn Rules) -> u32 {
+    if game.has_scores() { 14 } else { 24 }
 }
 
 /// Returns the number of empty squares; `None` in games whose layers do not count discs.

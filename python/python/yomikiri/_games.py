@@ -84,8 +84,8 @@ class Game:
     def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0,
                weight: Weight | None = None, tables: PathLike | None = None, progress: bool | None = None) -> Positions:
         """Draws ``count`` positions of games of random moves, with repetition: first a number of empty squares, each
-        of ``empty_squares`` (from, to; default 8 to 12) equally likely, then the first position with so many in a
-        random game, forced moves and passes included; a game that ends before is played again. Equal positions stand
+        of ``empty_squares`` (from, to; default 8 to 12, of Connect Four 18 to 24) equally likely, then the first
+        position with so many in a random game, forced moves and passes included; a game that ends before is played again. Equal positions stand
         together. The same seed gives the same positions, other seeds independent ones. Warns if fewer are found.
 
         ``weight="uniform"``, the default in games without empty squares, draws each position of the game's table

@@ -441,7 +441,8 @@ class Table:
         self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0, progress: bool | None = None,
     ) -> Positions:
         """Draws ``count`` positions with a move to make, with repetition, each of a complete table equally likely;
-        ``empty_squares`` (from, to; default 8 to 12) limits them in games that have such. For `evaluate` and `compare`."""
+        ``empty_squares`` (from, to; default 8 to 12, of Connect Four 18 to 24) limits them in games that have such. For
+        `evaluate` and `compare`."""
         with Told(progress) as tell:
             positions = _sampled(*self._core.sample(int(count), empty_squares, seed, tell))
         positions._table = self

@@ -76,7 +76,7 @@ pub(super) struct ChosenArgs {
     #[arg(long, value_name = "N", requires = "games_of", hide_short_help = true,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,
-    /// Empty squares of the positions: 8..16 [default of samples: 8..12]
+    /// Empty squares of the positions: 8..16 [default of samples: 8..12, Connect Four: 18..24]
     ///
     /// With --games-of and --positions the default is all; with --games-of on boards of more than 36 squares, up to 16.
     #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with = "split", hide_short_help = true)]

@@ -9,7 +9,7 @@ use super::super::lines::next_line;
 use super::record;
 use super::seat::{Chosen, Seat, choose};
 use yomikiri::error::Error;
-use yomikiri::oracle::{Oracle, QUICK_SQUARES, Sources};
+use yomikiri::oracle::{Oracle, Sources, quick_squares};
 use yomikiri::output::is_stream;
 use yomikiri::rules::{Action, AnyPosition, Outcome, PlayedGame, Rules, Side};
 use yomikiri::solve::Value;
@@ -143,9 +143,8 @@ impl Session<'_> {
         });
         let what = match self.sources.table() {
             None if self.sources.search().is_some() => {
-                format!(
-                    "no table: moves have values from {QUICK_SQUARES} empty squares on, by search"
-                )
+                let squares = quick_squares(self.game());
+                format!("no table: moves have values from {squares} empty squares on, by search")
             }
             None => "no table: moves have no values".to_string(),
             Some(table) if !table.table().manifest().complete => {
