@@ -5,6 +5,7 @@
 //! again; more boxes win. On two by two boxes the first player wins by three to one.
 
 use std::process::ExitCode;
+use yomikiri::error::Error;
 use yomikiri::rules::symmetry::map_square;
 use yomikiri::rules::{
     Action, Empties, Facts, ForcedPasses, Game, Group, MovesAgain, Outcome, Position, Score, Side,
@@ -131,13 +132,19 @@ impl Game for DotsAndBoxes {
         let lines: String = (0..self.line_count()).map(mark).collect();
         vec![("lines", format!("{lines} {lead:+} {}", self.side_name(side)))]
     }
-    fn read_position(&self, text: &str) -> Option<Position<Grid>> {
-        let [lines, lead, name] = *text.split_whitespace().collect::<Vec<_>>() else { return None };
-        let marks = lines.len() == self.line_count() && lines.bytes().all(|b| b"x.".contains(&b));
-        let bits = lines.bytes().rev().fold(0, |set, mark| set << 1 | u32::from(mark == b'x'));
-        let state = (bits, lead.parse().ok().filter(|_| marks)?);
-        let side = Side::ALL.into_iter().find(|&side| self.side_name(side) == name)?;
-        Some(Position { state: self.state(self.key(&state))?, side })
+    fn read_position(&self, text: &str) -> Result<Option<Position<Grid>>, Error> {
+        let read = || {
+            let [lines, lead, name] = *text.split_whitespace().collect::<Vec<_>>() else {
+                return None;
+            };
+            let marks =
+                lines.len() == self.line_count() && lines.bytes().all(|b| b"x.".contains(&b));
+            let bits = lines.bytes().rev().fold(0, |set, mark| set << 1 | u32::from(mark == b'x'));
+            let state = (bits, lead.parse().ok().filter(|_| marks)?);
+            let side = Side::ALL.into_iter().find(|&side| self.side_name(side) == name)?;
+            Some(Position { state: self.state(self.key(&state))?, side })
+        };
+        Ok(read())
     }
 
     // ---- drawing ----

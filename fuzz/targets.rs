@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use yomikiri::enumerate::read_roots;
 use yomikiri::error::Error;
 use yomikiri::games::othello::proof::check::{BoardRules, CheckLimits};
 use yomikiri::games::othello::proof::{Header, check_file};
@@ -38,6 +37,7 @@ use yomikiri_measure::policy::{
     Batch, Card, Exec, MICRO, NetworkSpec, OutputRows, Outside, Policy, PolicySpec, Predictions,
     ReadingSpec, Source, Weights,
 };
+use yomikiri_measure::records::Records;
 
 #[path = "outputs.rs"]
 mod outputs;
@@ -66,7 +66,7 @@ pub const TARGETS: [(&str, Target); 22] = [
     ("policy", policy),
     ("predictions", predictions),
     ("proof", proof),
-    ("roots", roots),
+    ("records", records),
     ("solution", resumed::solution),
     ("squares", squares),
     ("store", store),
@@ -203,12 +203,17 @@ fn notation(data: &[u8]) {
     }
 }
 
-/// Target: a game's name and a file of roots.
-fn roots(data: &[u8]) {
-    let Some((game, text)) = game_named_in(data) else { return };
-    let Ok(found) = read_roots(&*game, text) else { return };
-    let text: Vec<String> = found.iter().map(|root| game.notation(root)).collect();
-    assert_eq!(read_roots(&*game, &text.join("\n")), Ok(found));
+/// Target: a game's name and a file of games in any form.
+fn records(data: &[u8]) {
+    let Some((name, bytes)) = headed(data) else { return };
+    let Some(game) = game(name) else { return };
+    let read = |bytes: &[u8]| Records::read(bytes, &*game, &game.start(), None);
+    let Ok(records) = read(bytes) else { return };
+    records.contradictions(&*game);
+    let last: Vec<AnyPosition> = records.positions(true).map(|(_, position)| position).collect();
+    let text: Vec<String> = last.iter().map(|position| game.notation(position)).collect();
+    let again = read(text.join("\n").as_bytes()).expect("notations are lines");
+    assert!(again.positions(true).map(|(_, position)| position).eq(last), "{text:?}");
 }
 
 /// Target: the text form of a policy.

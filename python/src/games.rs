@@ -14,11 +14,13 @@ use yomikiri::games::listed::{GOES_ON, Listed, Listing};
 use yomikiri::oracle::empty_squares;
 use yomikiri::progress::Progress;
 use yomikiri::rules::encode::{Encoding, Layout, Plane, Squares};
+use yomikiri::rules::forms::Form;
 use yomikiri::rules::{
     self as rules, Action, AnyPosition, Empties, Game as _, Outcome, Position, Rules, Side,
-    Symmetry,
+    Symmetry, write_game,
 };
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
+use yomikiri_measure::records::Records;
 use yomikiri_measure::render::position_html;
 
 use crate::errors::{position_error, value_error};
@@ -28,6 +30,17 @@ use crate::work::{detached, released, run};
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Game {
     pub game: Arc<dyn Rules>,
+}
+
+/// Place of a game in its file, its players, its result, what contradicts that, and its moves.
+type ReadGame = (String, [Option<String>; 2], Option<String>, Option<String>, PlayedGame);
+
+fn form_named(name: &str) -> PyResult<Form> {
+    let form = Form::ALL.into_iter().find(|form| form.name() == name);
+    form.ok_or_else(|| {
+        let names = Form::ALL.map(Form::name).join(", ");
+        value_error(format!("invalid format {name:?}: expected one of {names}"))
+    })
 }
 
 /// Positions of one game, each with its side to move.
@@ -213,6 +226,31 @@ impl Game {
         let start = self.game.start();
         let all = parsed(py, texts, |text| self.game.parse_position(text, &start))?;
         Ok(self.of(all))
+    }
+
+    /// Reads the games of a file's bytes in any form: of each the place, the players, the result as the form states it, and
+    /// what the board contradicts in it; also how the file was read and the errors with their places.
+    fn read_games(
+        &self,
+        py: Python<'_>,
+        bytes: Vec<u8>,
+        form: Option<&str>,
+    ) -> PyResult<(Vec<ReadGame>, String, Vec<String>)> {
+        let asked = form.map(form_named).transpose()?;
+        let game = &self.game;
+        let read = released(py, || Records::read(&bytes, &**game, &game.start(), asked))?;
+        let records = read.map_err(|error| position_error(error.line()))?;
+        let words = records.words().unwrap_or_else(|| Form::Lines.title().to_string());
+        let errors = records.errors.iter();
+        let errors = errors.map(|(place, error)| format!("{place}: {}", error.line())).collect();
+        let games = records.games.into_iter().map(|record| {
+            let contradiction =
+                record.claim.and_then(|claim| record.played.contradiction(&**game, claim));
+            let played = PlayedGame { game: game.clone(), played: record.played };
+            let result = record.claim.map(|claim| claim.to_string());
+            (record.place.to_string(), record.players, result, contradiction, played)
+        });
+        Ok((games.collect(), words, errors))
     }
 
     /// Reads bitboards, `(N, 2)`: the mover's squares and the opponent's.
@@ -637,6 +675,25 @@ impl PlayedGame {
     /// Returns the actions so far.
     fn actions(&self) -> Vec<u16> {
         self.played.moves().iter().map(|(_, action)| action.0).collect()
+    }
+
+    /// Returns all positions, the first and the current one among them.
+    fn positions(&self) -> Positions {
+        Game { game: self.game.clone() }.of(self.played.positions().collect())
+    }
+
+    /// Returns the names of the moves.
+    fn moves(&self) -> Vec<String> {
+        let name =
+            |(before, action): &(AnyPosition, Action)| self.game.action_name(before.side, *action);
+        self.played.moves().iter().map(name).collect()
+    }
+
+    /// Writes the game in a form.
+    fn text(&self, form: &str, players: [Option<String>; 2]) -> PyResult<String> {
+        let players = players.each_ref().map(Option::as_deref);
+        let written = write_game(&*self.game, &self.played, players, form_named(form)?);
+        written.map_err(|error| value_error(error.line()))
     }
 
     /// Returns the outcome for the player to move and the reason in words; `None` while the game goes on.

@@ -317,3 +317,51 @@ def test_openspiel_measures_the_same_exploitability(table):
     rooted.rules = type("Rules", (), {"start": late, "actions": 17})()
     both = [side["result_lost"] for side in lost.values()]
     assert exploitability.nash_conv(rooted, policies.UniformRandomPolicy(rooted)) == pytest.approx(sum(both), abs=1e-9)
+
+
+GGF = "(;GM[Othello]PB[Ann]PW[Bo]RE[+64.00]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]"
+
+
+def test_games_of_files_are_read_in_their_forms(tmp_path):
+    moves = "f5 d6 c5 f4 e7 f6 g5 e6 e3".split()
+    ggf = tmp_path / "games.ggf"
+    ggf.write_text(GGF + "".join(f"{'BW'[at % 2]}[{move}]" for at, move in enumerate(moves)) + ";)\n")
+    (record,) = ym.read_games(ggf, "othello-8x8")
+    assert record.players == ("Ann", "Bo") and record.result == "+64" and record.contradiction is None
+    assert record.moves == moves and len(record.positions) == 10 and record.positions.over[-1]
+    assert record.actions[0] == 4 * 8 + 5 and "f5" not in repr(record)
+    # What one form writes another reads.
+    for form in ("lines", "ggf", "sgf"):
+        written = tmp_path / f"again.{form}"
+        written.write_text(record.text(form))
+        (again,) = ym.read_games(written, ym.game("othello-8x8"))
+        assert again.moves == moves
+    with pytest.raises(ValueError, match="games of othello-8x8 are not written as KIF; choose lines, ggf or sgf"):
+        record.text("kif")
+    # WTHOR is binary; its result is Black's discs.
+    base = tmp_path / "games.wtb"
+    codes = bytes(10 * int(move[1]) + "abcdefgh".index(move[0]) + 1 for move in moves)
+    base.write_bytes(bytes([20, 26, 11, 28, 1, 0, 0, 0, 0, 0, 234, 7, 8, 0, 0, 0, 1, 0, 2, 0, 3, 0, 33, 33]) + codes.ljust(60, b"\0"))
+    with pytest.warns(UserWarning, match="1 games end otherwise than they record; the first at game 1: .*\\+2 for Black, the board \\+64"):
+        (record,) = ym.read_games(base, "othello-8x8")
+    assert record.moves == moves and record.place == "game 1"
+    # Shift_JIS, as shogi programs write it.
+    kif = tmp_path / "game.kif"
+    kif.write_bytes("手合割：５五将棋\r\n   1 ５三歩(54)\r\n   2 投了\r\n".encode("shift_jis"))
+    (record,) = ym.read_games(kif, "minishogi")
+    assert record.moves == ["5d5c"] and record.result == "1-0" and "投了" not in record.text("kif")
+
+
+def test_errors_in_games_have_their_places(tmp_path):
+    file = tmp_path / "games.txt"
+    file.write_text("f5d6\nf5a1\n\nf5d6c5 zz\n")
+    with pytest.raises(ym.PositionError, match=r"line 2, column 3: illegal move 2 `a1`.*\(and 1 more\); skip_bad"):
+        ym.read_games(file, "othello-8x8")
+    with pytest.warns(UserWarning, match="2 games left out; the first at line 2, column 3"):
+        (record,) = ym.read_games(file, "othello-8x8", skip_bad=True)
+    assert record.moves == ["f5", "d6"] and record.result is None
+    with pytest.raises(ValueError, match="invalid format \"png\": expected one of lines, boards, ggf"):
+        ym.read_games(file, "othello-8x8", format="png")
+    file.write_text("3 3\n")
+    (record,) = ym.read_games(file, "connect-four", format="from-0")
+    assert record.moves == ["4", "4"]

@@ -42,7 +42,7 @@ pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
 pub use driver::{Enumerated, build};
 #[doc(hidden)]
 pub use parts::{Part, PartDraft, PartLayer, Parts, join, part_name};
-pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
+pub use plan::{Estimate, Index, Plan, estimate, table_name, within_room};
 
 use crate::error::{Error, Kind};
 use crate::rules::Rules;

@@ -1,6 +1,6 @@
 //! Plans of enumerations: the identity and name of the resulting table, and its estimated size and time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,27 +48,6 @@ pub struct Plan {
     pub checkpoint_after: Duration,
     /// Name of the table instead of [`table_name`]. Not part of its identity.
     pub name: Option<String>,
-}
-
-/// Parses one position per line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
-pub fn read_roots(game: &dyn Rules, text: &str) -> Result<Vec<AnyPosition>, Error> {
-    let (mut roots, mut known) = (Vec::new(), HashSet::new());
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let root = game
-            .parse_position(line, &game.start())
-            .map_err(|error| error.map(|what| format!("line {}: {what}", number + 1)))?;
-        if known.insert(root) {
-            roots.push(root);
-        }
-    }
-    match roots.is_empty() {
-        true => Err(Error::new("no position found", "expected one per line")),
-        false => Ok(roots),
-    }
 }
 
 impl Plan {

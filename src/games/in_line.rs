@@ -4,7 +4,10 @@
 //! shifted set wraps around an edge: a line is found by a few shifts, without masks (John Tromp, *The Fhourstones
 //! benchmark*).
 
-use crate::rules::{ExpectedStates, Outcome, Position, Side};
+use std::borrow::Cow;
+
+use crate::error::Error;
+use crate::rules::{ExpectedStates, MoveText, Outcome, Position, Side};
 
 /// Stones on a board as the mover sees them, as bits of the game's grid; the two sets are disjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -166,17 +169,32 @@ impl Grid {
 
     /// Reads a drawn board: its squares row by row from the top, `.`, `-`, `_` or `0` empty, `X`, `x` or `1` the first
     /// player's, `O`, `o` or `2` the second's, with any breaks, frames, names of rows and columns, and `… to move` behind.
-    /// `None` if it is none, or no position has it.
-    pub(super) fn read(&self, text: &str, names: [&'static str; 2]) -> Option<Position<Stones>> {
-        let (mut squares, mut named) = (String::new(), None);
+    /// `None` if the text is none; an error if it is meant as one and no position has it.
+    pub(super) fn read(
+        &self,
+        text: &str,
+        names: [&'static str; 2],
+    ) -> Result<Option<Position<Stones>>, Error> {
+        // A move number, `1. 4`.
+        let unnumbered = text.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        if unnumbered.len() < text.trim_start().len() && unnumbered.starts_with(". ") {
+            return Ok(None);
+        }
+        let (mut squares, mut mover) = (String::new(), None);
         for line in text.split(['\n', '/']) {
             if let Some(who) = line.trim().strip_suffix(" to move") {
                 // Drawings have the player's mark behind the name.
                 let who = who.split(" (").next().unwrap_or(who);
-                named = Some(Side::ALL.into_iter().find(|side| names[side.index()] == who)?);
+                let named = Side::ALL.into_iter().find(|side| names[side.index()] == who);
+                let [first, second] = names;
+                let hint = format!("expected {first} or {second}");
+                mover =
+                    Some(named.ok_or_else(|| {
+                        Error::new(format!("invalid side to move `{who}`"), hint)
+                    })?);
                 continue;
             }
-            let is_frame = |c: char| c.is_whitespace() || "|[],".contains(c);
+            let is_frame = |c: char| c.is_whitespace() || "|[],+".contains(c);
             let cells: String = line.chars().filter(|&c| !is_frame(c)).collect();
             let are_names = |first: char| cells.chars().eq((first..).take(self.shape.1));
             let begins_with_row = || {
@@ -188,27 +206,89 @@ impl Grid {
                 squares += begins_with_row().unwrap_or(&cells);
             }
         }
-        if squares.len() != self.bits.len() {
-            return None;
+        let is_sign = |c: char| "XxOo12.-_0".contains(c);
+        let has_digits = squares.contains(|c: char| c.is_ascii_digit());
+        // Moves with marks, `x3 o3`.
+        if has_digits && squares.contains(['X', 'x', 'O', 'o']) {
+            return Ok(None);
+        }
+        let is_meant = squares.contains(['.', '_']) || mover.is_some() || text.contains('|');
+        let count = self.bits.len();
+        if squares.chars().count() != count || !squares.chars().all(is_sign) {
+            if !is_meant && (has_digits || !squares.chars().all(is_sign) || squares.is_empty()) {
+                return Ok(None);
+            }
+            let (rows, columns) = self.shape;
+            let what = match squares.chars().find(|&c| !is_sign(c)) {
+                Some(sign) => format!("invalid board: `{sign}` on a square"),
+                None => format!("invalid board: {} squares", squares.len()),
+            };
+            let hint = format!(
+                "expected {count}, {rows} rows of {columns} from the top: . free, X {}, O {}",
+                names[0], names[1]
+            );
+            return Err(Error::new(what, hint));
         }
         let [mut first, mut second] = [0, 0];
         for (sign, bit) in squares.chars().zip(&self.bits) {
             match sign {
                 'X' | 'x' | '1' => first |= 1 << bit,
                 'O' | 'o' | '2' => second |= 1 << bit,
-                '.' | '-' | '_' | '0' => {}
-                _ => return None,
+                _ => {}
             }
         }
         let as_first = Stones { mover: first, opponent: second };
-        let as_second = Stones { mover: second, opponent: first };
-        let (state, side) = match as_first.side() {
-            Some(Side::First) => (as_first, Side::First),
-            _ => (as_second, Side::Second),
+        let side = match as_first.side() {
+            Some(Side::First) => Side::First,
+            _ => Side::Second,
         };
-        let is_right = named.is_none_or(|named| named == side) && state.side() == Some(side);
-        self.checked(state).filter(|_| is_right).map(|state| Position { state, side })
+        let state = match side {
+            Side::First => as_first,
+            Side::Second => Stones { mover: second, opponent: first },
+        };
+        if state.side() != Some(side) {
+            let [xs, os] = [first, second].map(u64::count_ones);
+            let what = format!("invalid board: {xs} X and {os} O");
+            return Err(Error::new(what, "X begins: expected as many X as O, or one more"));
+        }
+        if let Some(named) = mover.filter(|named| *named != side) {
+            let [named, right] = [named, side].map(|side| names[side.index()]);
+            let what = format!("invalid board: {named} to move");
+            return Err(Error::new(what, format!("by the number of marks {right} is to move")));
+        }
+        match self.checked(state) {
+            Some(state) => Ok(Some(Position { state, side })),
+            None => {
+                let what = "invalid board: no game leads to it";
+                Err(Error::new(what, "expected at most one line, of the player who moved last"))
+            }
+        }
     }
+
+    /// Returns the move `x(0,2)` of OpenSpiel, row and column from 0, as the name of its square; any other stays.
+    pub(super) fn named_square<'t>(&self, word: &MoveText<'t>) -> MoveText<'t> {
+        let marked = unmarked(word);
+        let square = marked.text.strip_prefix('(').and_then(|text| {
+            let (row, column) = text.strip_suffix(')')?.split_once(',')?;
+            let number = |text: &str, most| text.parse::<usize>().ok().filter(|n| *n < most);
+            let (row, column) = (number(row, self.shape.0)?, number(column, self.shape.1)?);
+            Some(format!("{}{}", char::from(b'a' + column as u8), row + 1))
+        });
+        match square {
+            Some(square) => MoveText { text: Cow::Owned(square), ..marked },
+            None => word.clone(),
+        }
+    }
+}
+
+/// Returns a move without the mark before it: `x3` or `X3`, and the side that the mark names.
+pub(super) fn unmarked<'t>(word: &MoveText<'t>) -> MoveText<'t> {
+    let side = match word.text.as_bytes().first() {
+        Some(b'x' | b'X') => Side::First,
+        Some(b'o' | b'O') => Side::Second,
+        _ => return word.clone(),
+    };
+    MoveText { side: Some(side), ..word.part(1, word.text.len()) }
 }
 
 /// Returns the number of ways to choose `some` of `all`.

@@ -731,7 +731,7 @@ impl Game for Listed {
         vec![("text", text)]
     }
 
-    fn read_position(&self, text: &str) -> Option<Position<u32>> {
+    fn read_position(&self, text: &str) -> Result<Option<Position<u32>>, Error> {
         let by_text = self.by_text.get_or_init(|| {
             let texts = self.listing.texts.iter().cloned();
             texts.zip(0..).collect()
@@ -748,11 +748,14 @@ impl Game for Listed {
         let text = if self.listing.line_break.is_empty() { text.trim() } else { &joined };
         if let Some(state) = state(text) {
             let side = self.only_side(state).unwrap_or(Side::First);
-            return Some(Position { state, side });
+            return Ok(Some(Position { state, side }));
         }
-        let (text, side) = text.rsplit_once(' ')?;
-        let side = Side::ALL.into_iter().find(|known| self.side_name(*known) == side)?;
-        Some(Position { state: state(text)?, side })
+        let with_side = || {
+            let (text, name) = text.rsplit_once(' ')?;
+            let side = Side::ALL.into_iter().find(|known| self.side_name(*known) == name)?;
+            Some(Position { state: state(text)?, side })
+        };
+        Ok(with_side())
     }
 
     fn conventions(&self) -> Vec<(&'static str, String)> {

@@ -1,9 +1,10 @@
 //! Tic-tac-toe on boards of any shape: whoever first has a number of marks in a line wins (the *m,n,k game*).
 
 use super::in_line::{Grid, Stones, choices};
+use crate::error::Error;
 use crate::rules::encode::Plane;
 use crate::rules::{
-    Action, ExpectedStates, Facts, Game, Group, Outcome, PlaneKinds, Position, Side,
+    Action, ExpectedStates, Facts, Game, Group, MoveText, Outcome, PlaneKinds, Position, Side,
 };
 
 /// Minimum and maximum number of rows, of columns, and of marks in a winning line.
@@ -114,7 +115,10 @@ impl Game for TicTacToe {
     fn written(&self, position: &Position<Stones>) -> Vec<(&'static str, String)> {
         self.grid.written(&position.state)
     }
-    fn read_position(&self, text: &str) -> Option<Position<Stones>> {
+    fn read_position(&self, text: &str) -> Result<Option<Position<Stones>>, Error> {
         self.grid.read(text, self.side_names())
+    }
+    fn split_moves<'t>(&self, words: Vec<MoveText<'t>>) -> Result<Vec<MoveText<'t>>, Error> {
+        Ok(words.iter().map(|word| self.grid.named_square(word)).collect())
     }
 }

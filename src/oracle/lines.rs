@@ -5,6 +5,7 @@
 //! answer and does not stop the others.
 
 use crate::error::Error;
+use crate::rules::forms::without_remark;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -70,11 +71,6 @@ impl SolvedTable {
 
 fn json(answer: LineAnswer) -> String {
     serde_json::to_string(&answer).expect("an answer is plain data")
-}
-
-/// Returns a line without its remark, which begins with `#` or `%`: no notation contains either.
-pub fn without_remark(line: &str) -> &str {
-    line.split(['%', '#']).next().unwrap_or_default().trim()
 }
 
 /// Reads a line; `None` if it is empty or a remark. The error is the answer.

@@ -41,7 +41,7 @@ pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, Ve
 pub use arrays::ArrayRows;
 pub use interface::Oracle;
 #[doc(hidden)]
-pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
+pub use lines::{LONGEST_LINE, LineAnswer};
 #[doc(hidden)]
 pub use part_tables::PartTables;
 #[doc(hidden)]

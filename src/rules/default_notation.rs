@@ -38,70 +38,47 @@ pub(super) fn other_mover<G: Game>(game: &G, position: &Position<G::State>) -> O
     (game.keeps_sides() && mover != position.side).then_some(mover)
 }
 
-/// Reads `start`, a position in the game's own notation or as its key and side, or the names of moves played from `from`;
-/// passes may be left out.
-pub(crate) fn parse_line<G: Game>(
+/// Returns the legal action with this name, or the only one whose name differs by capitals alone.
+pub(super) fn read_move<G: Game>(
     game: &G,
-    text: &str,
-    from: &Position<G::State>,
-) -> Result<Vec<Position<G::State>>, Error> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if let [] | ["start"] = words[..] {
-        return Ok(vec![*from]);
-    }
-    if let Some(position) = game.read_position(text) {
-        return Ok(vec![position]);
-    }
-    if let [key, side] = words[..]
-        && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
-    {
-        let state = words_of(key)
-            .map(|words| game.facts().key(words))
-            .filter(|&key| key <= game.facts().most_key())
-            .and_then(|key| game.state(key));
-        let state = state.ok_or_else(|| {
-            Error::from(format!("invalid key `{key}`: expected hexadecimal digits of a state"))
-        })?;
-        let position = Position { state, side };
-        return match other_mover(game, &position) {
-            Some(mover) => {
-                let mover = game.side_name(mover);
-                Err(Error::from(format!("in the state `{key}` {mover} is to move")))
-            }
-            None => Ok(vec![position]),
-        };
-    }
-    let mut line = vec![*from];
-    for word in words {
-        let mut position = line[line.len() - 1];
-        let mut actions = game.actions(&position.state);
-        if let [pass] = actions[..]
-            && game.is_pass(pass)
-            && game.action_name(position.side, pass) != word
-        {
-            position = game.advance(&position, pass);
-            line.push(position);
-            actions = game.actions(&position.state);
+    position: &Position<G::State>,
+    name: &str,
+) -> Option<Action> {
+    let (mut exact, mut alike) = (None, Vec::new());
+    game.for_each_action(&position.state, |action| {
+        let own = game.action_name(position.side, action);
+        if own == name {
+            exact = exact.or(Some(action));
+        } else if own.eq_ignore_ascii_case(name) {
+            alike.push(action);
         }
-        let named = |action: &Action| game.action_name(position.side, *action) == word;
-        let action = actions.iter().find(|action| named(action)).ok_or_else(|| {
-            let legal: Vec<String> =
-                actions.iter().map(|&a| game.action_name(position.side, a)).collect();
-            let positions = match line.len() {
-                1 => format!("; a position is written `{}`", game.notation(from)),
-                _ => String::new(),
-            };
-            match legal.is_empty() {
-                true => format!("illegal move `{word}`: the game is over").into(),
-                false => Error::new(
-                    format!("illegal move `{word}`"),
-                    format!("legal moves: {}{positions}", legal.join(" ")),
-                ),
-            }
-        })?;
-        line.push(game.advance(&position, *action));
+    });
+    match alike[..] {
+        [only] => exact.or(Some(only)),
+        _ => exact,
     }
-    Ok(line)
+}
+
+/// Reads the key of a state and the side to move; `None` for any other text.
+pub(super) fn read_key<G: Game>(game: &G, text: &str) -> Result<Option<Position<G::State>>, Error> {
+    let Some((key, name)) = text.split_once(char::is_whitespace) else { return Ok(None) };
+    let is_named = |side: &Side| game.side_name(*side) == name.trim();
+    let Some(side) = Side::ALL.into_iter().find(is_named) else { return Ok(None) };
+    let state = words_of(key)
+        .map(|words| game.facts().key(words))
+        .filter(|&key| key <= game.facts().most_key())
+        .and_then(|key| game.state(key));
+    let state = state.ok_or_else(|| {
+        Error::from(format!("invalid key `{key}`: expected hexadecimal digits of a state"))
+    })?;
+    let position = Position { state, side };
+    match other_mover(game, &position) {
+        Some(mover) => {
+            let mover = game.side_name(mover);
+            Err(Error::from(format!("in the state `{key}` {mover} is to move")))
+        }
+        None => Ok(Some(position)),
+    }
 }
 
 fn words_of(text: &str) -> Option<[u64; 2]> {

@@ -32,6 +32,7 @@ mod default_notation;
 mod drawing;
 #[doc(hidden)]
 pub mod encode;
+pub mod forms;
 mod moves_again;
 mod object;
 pub mod perft;
@@ -39,17 +40,19 @@ mod plain_search;
 mod planes;
 mod played_game;
 mod search;
+mod sheet;
 mod split;
 mod state_words;
 pub mod symmetry;
+mod transcript;
 mod types;
+mod written_game;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
 pub use conform::{Nonconformity, assert_conforms, conform};
-pub(crate) use default_notation::parse_line as parse_moves;
 pub use drawing::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 pub use moves_again::{ForcedPasses, MovesAgain, Turn};
 pub use object::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
@@ -59,6 +62,7 @@ pub use played_game::{EndReason, PlayedEnd, PlayedGame};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };
+pub use sheet::{Claim, Misread, MoveText, Sheet};
 pub(crate) use split::GAMMA;
 #[doc(hidden)]
 pub use split::mix;
@@ -67,10 +71,12 @@ pub use split::{Divider, Division, Split, Splits, name_word};
 #[doc(hidden)]
 pub use state_words::{FoldedWords, StateWords};
 pub use symmetry::{Group, Orientations, Symmetry};
+pub use transcript::PlayedLine;
 pub use types::{
     Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, RepetitionRule, Score,
     Side,
 };
+pub use written_game::write_game;
 
 use crate::error::Error;
 
@@ -621,21 +627,32 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.written(position).swap_remove(0).1
     }
 
-    /// Reads a position in a notation of the game's own; `None` if the text is none. [`Game::parse_line`] reads `start`,
-    /// keys and transcripts beside it.
-    fn read_position(&self, _text: &str) -> Option<Position<Self::State>> {
-        None
+    /// Reads a position in a notation of the game's own; `None` if the text is no position, an error if it is meant as one
+    /// and invalid. [`Game::parse_line`] reads `start`, keys, moves and [forms](forms::Form) of games beside it.
+    fn read_position(&self, _text: &str) -> Result<Option<Position<Self::State>>, Error> {
+        Ok(None)
     }
 
-    /// Reads a position in any notation of the game, or a transcript played from `from`. Returns all
-    /// positions of a transcript: its start and the position after each move, including passes that it leaves
-    /// out. Never empty. By default it reads what [`Game::read_position`] reads, and moves by their names.
+    /// Divides and rewrites the moves of a transcript, which blanks and commas separate, so that [`Game::read_move`] reads
+    /// each; by default they stay.
+    fn split_moves<'t>(&self, moves: Vec<MoveText<'t>>) -> Result<Vec<MoveText<'t>>, Error> {
+        Ok(moves)
+    }
+
+    /// Reads a move, which need not be legal; `None` if the text is none. By default it is the legal action with this name.
+    fn read_move(&self, position: &Position<Self::State>, text: &str) -> Option<Action> {
+        default_notation::read_move(self, position, text)
+    }
+
+    /// Reads a position, a transcript played from `from`, or a game in any form. Returns all
+    /// positions of a game: its start and the position after each move, including passes that it leaves
+    /// out. Never empty.
     fn parse_line(
         &self,
         text: &str,
         from: &Position<Self::State>,
     ) -> Result<Vec<Position<Self::State>>, Error> {
-        default_notation::parse_line(self, text, from)
+        transcript::parse_line(self, text, from)
     }
 
     /// Reads a position in any notation of the game; a transcript, played from `from`, gives its last

@@ -5,6 +5,7 @@ use super::{
     Action, Canonical, Drawn, Empties, End, Facts, Game, Group, MoveSquares, Outcome, PieceKind,
     Position, RepetitionRule, Score, Side, Symmetry,
 };
+use crate::error::Error;
 
 /// Rules in which some moves give their player another turn, as a box does in dots and boxes.
 ///
@@ -173,20 +174,22 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
     fn written(&self, position: &Position<Turn<G::State>>) -> Vec<(&'static str, String)> {
         let (own, inner) = (self.0.written(&self.inner(position)), self.inner(position));
         // The library reads keys.
-        if own.iter().all(|(_, text)| self.0.read_position(text) != Some(inner)) {
+        if own.iter().all(|(_, text)| self.0.read_position(text) != Ok(Some(inner))) {
             return vec![("line", default_notation::notation(self, position))];
         }
         let waits = if position.state.waits { WAITS } else { "" };
         own.into_iter().map(|(name, text)| (name, text + waits)).collect()
     }
-    fn read_position(&self, text: &str) -> Option<Position<Turn<G::State>>> {
+    fn read_position(&self, text: &str) -> Result<Option<Position<Turn<G::State>>>, Error> {
         let own = text.trim_end().strip_suffix(WAITS);
-        let Position { state, side } = self.0.read_position(own.unwrap_or(text))?;
+        let Some(Position { state, side }) = self.0.read_position(own.unwrap_or(text))? else {
+            return Ok(None);
+        };
         let (state, side) = match own {
             Some(_) => (Turn { state, waits: true }, side.other()),
             None => (Turn { state, waits: false }, side),
         };
-        Some(Position { state, side })
+        Ok(Some(Position { state, side }))
     }
 
     // ---- drawing and names ----

@@ -30,6 +30,7 @@ use super::{
     Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, Side,
     Symmetry, words_of_key,
 };
+use super::{Misread, PlayedLine, Sheet, transcript};
 
 /// State of some game, stored as the two words of its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -196,6 +197,13 @@ rules! {
     fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, Error> {
         let line = game.parse_line(text, &this.unpack_position(from))?;
         Ok(line.iter().map(|position| this.pack_position(position)).collect())
+    }
+    /// Plays a game of a text from its position, or from `from` if it has none. Passes may be left out.
+    fn play_sheet(sheet: &Sheet<'_>, from: &AnyPosition) -> Result<PlayedLine<AnyState>, Misread> {
+        let line = transcript::play(game, sheet, &this.unpack_position(from))?;
+        let moves = line.moves.iter().map(|(before, action)| (this.pack_position(before), *action));
+        let [start, last] = [line.start, line.last].map(|position| this.pack_position(&position));
+        Ok(PlayedLine { start, moves: moves.collect(), last, claim: line.claim })
     }
     fn advance(position: &AnyPosition, action: Action) -> AnyPosition {
         this.pack_position(&game.advance(&this.unpack_position(position), action))

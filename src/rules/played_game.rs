@@ -13,7 +13,10 @@
 //! # Ok::<(), yomikiri::error::Error>(())
 //! ```
 
-use super::{Action, AnyPosition, Outcome, Position, Repetition, Rules, Side};
+use super::{
+    Action, AnyPosition, Claim, Empties, Misread, Outcome, PlayedLine, Position, Repetition, Rules,
+    Sheet, Side,
+};
 use crate::error::Error;
 
 /// Reason why a played game is over.
@@ -50,6 +53,21 @@ impl PlayedGame {
         PlayedGame { start, position: start, moves: Vec::new() }
     }
 
+    /// Plays a game of a text from its position, or from `from` if it has none; returns its result too.
+    pub fn of_sheet(
+        game: &dyn Rules,
+        sheet: &Sheet<'_>,
+        from: &AnyPosition,
+    ) -> Result<(PlayedGame, Option<Claim>), Misread> {
+        let PlayedLine { start, moves, last, claim } = game.play_sheet(sheet, from)?;
+        Ok((PlayedGame { start, position: last, moves }, claim))
+    }
+
+    /// Returns all positions, the first and the current one among them.
+    pub fn positions(&self) -> impl Iterator<Item = AnyPosition> {
+        self.moves.iter().map(|(before, _)| *before).chain([self.position])
+    }
+
     /// Returns the first position.
     pub fn start(&self) -> &AnyPosition {
         &self.start
@@ -73,21 +91,18 @@ impl PlayedGame {
 
     /// Plays moves written as text. Fails without playing any if one is illegal or follows the end of the game.
     pub fn play_text(&mut self, game: &dyn Rules, text: &str) -> Result<(), Error> {
-        let line = game.parse_line(text, &self.position)?;
+        let line = game.play_sheet(&Sheet::line(text, 0), &self.position);
+        let line = line.map_err(|misread| misread.error)?;
         let mut played = self.clone();
-        if line.first() != Some(&self.position) || line.len() < 2 {
+        if line.start != self.position || line.moves.is_empty() {
             return Err(Error::from(format!("invalid move `{text}`")));
         }
-        for next in &line[1..] {
+        let plies = line.moves.len();
+        for (count, (_, action)) in line.moves.into_iter().enumerate() {
             if let Some(words) = played.end_in_words(game) {
-                let (count, plies) = (played.moves.len() - self.moves.len(), line.len() - 1);
                 let what = format!("the game is over after {count} plies of {plies}: {words}");
                 return Err(Error::from(what));
             }
-            let before = played.position;
-            let leads = |action: &Action| game.advance(&before, *action) == *next;
-            let action = game.actions(&before.state).into_iter().find(leads);
-            let action = action.ok_or_else(|| Error::from(format!("invalid move `{text}`")))?;
             played.play(game, action);
         }
         *self = played;
@@ -106,6 +121,42 @@ impl PlayedGame {
         let name =
             |(before, action): &(AnyPosition, Action)| game.action_name(before.side, *action);
         self.moves.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns what contradicts a result at the end of the game: `the file records Black's win, the board White's by 3`; `None`
+    /// if nothing does, or the game is not over on the board.
+    pub fn contradiction(&self, game: &dyn Rules, claim: Claim) -> Option<String> {
+        let AnyPosition { state, side } = self.position;
+        let outcome = game.result(&state)?;
+        let winner = match outcome {
+            Outcome::Draw => None,
+            Outcome::Win => Some(side),
+            Outcome::Loss => Some(side.other()),
+        };
+        let words = |winner: Option<Side>| match winner {
+            Some(side) => format!("{}'s win", game.side_name(side)),
+            None => "a draw".to_string(),
+        };
+        match claim {
+            Claim::Winner(claimed) => (claimed != winner).then(|| {
+                format!("the text records {}, the board {}", words(claimed), words(winner))
+            }),
+            Claim::Margin(claimed, rule) => {
+                if !game.has_scores() {
+                    return None;
+                }
+                let sign = if side == Side::First { 1 } else { -1 };
+                let margin = |empties| sign * i32::from(game.score(&state, empties).0);
+                let margins = match rule {
+                    Some(empties) => vec![margin(empties)],
+                    None => vec![margin(Empties::Uncounted), margin(Empties::ToWinner)],
+                };
+                let first = game.side_name(Side::First);
+                (!margins.contains(&claimed)).then(|| {
+                    format!("the text records {claimed:+} for {first}, the board {:+}", margins[0])
+                })
+            }
+        }
     }
 
     /// Returns the end of the game; `None` while it goes on.

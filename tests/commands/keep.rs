@@ -323,7 +323,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     assert_eq!(tables.json(&["query", "minishogi"])["table"], "minishogi-depth2");
     for (words, named) in [
         (&["animal-shogi", "start"][..], "no table animal-shogi in"),
-        (&["a1"], "othello-4x4: transcript: illegal move 1 `a1`"),
+        (&["a1"], "othello-4x4: illegal move 1 `a1`"),
     ] {
         let ran = tables.run(&[&["query"], words].concat());
         assert!(ran.refused(words[0]).contains(named), "{ran:?}");

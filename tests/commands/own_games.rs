@@ -158,7 +158,7 @@ fn words_of_ones_own_game_are_not_taken_for_others() {
     let program = Program::of("noughts");
     program.ok(&["solve", "noughts-and-crosses"]);
     for (args, said) in [
-        (&["query", "4"][..], "illegal move `4`"),
+        (&["query", "4"][..], "`4` is neither a position nor a legal move of noughts"),
         (&["match", "noughts-and-crosses", "greedy"], "name two policies"),
         (&["train", "supervised", "noughts-and-crosses"], "is not a board of Othello"),
     ] {

@@ -87,7 +87,7 @@ fn what_means_nothing_is_refused_in_one_line() {
         ),
         (&["--game", "shogi"], &["`shogi`", "minishogi", "animal-shogi-3x3"]),
         (&["--game", "othello-9x9"], &["`9x9`"]),
-        (&["--game", "minishogi", "--root", "1d1c"], &["`1d1c`", "move 1"]),
+        (&["--game", "minishogi", "--root", "1d1c"], &["`1d1c`", "legal move"]),
         (
             &["--game", "minishogi", "--root", "gle/1c1/1C1/ELG b - 1"],
             &["4 ranks", "minishogi has 5"],

@@ -253,7 +253,7 @@ fn batches_are_searched_and_keep_remarks_and_hints() {
     let run = tables.run(&["solve", "minishogi", file.to_str().unwrap()]);
     let line = run.refused("bad line");
     assert!(
-        line.contains("bad.txt, line 2: ") && line.contains("expected a position in SFEN"),
+        line.contains("bad.txt, line 2: ") && line.contains("a position is written 'rbsgk/"),
         "{line}"
     );
 }

@@ -128,12 +128,15 @@ impl Game for Listed {
         all.retain(|(name, _)| self.has_text || *name == "line");
         all
     }
-    fn read_position(&self, text: &str) -> Option<Position<u32>> {
-        let (state, side) =
-            text.strip_prefix("state ")?.strip_suffix(" to move")?.split_once(", ")?;
-        let state = state.parse().ok().filter(|&state| (state as usize) < self.nodes.len())?;
-        let side = Side::ALL.into_iter().find(|&named| self.side_name(named) == side)?;
-        self.has_text.then_some(Position { state, side })
+    fn read_position(&self, text: &str) -> Result<Option<Position<u32>>, yomikiri::error::Error> {
+        let read = || {
+            let (state, side) =
+                text.strip_prefix("state ")?.strip_suffix(" to move")?.split_once(", ")?;
+            let state = state.parse().ok().filter(|&state| (state as usize) < self.nodes.len())?;
+            let side = Side::ALL.into_iter().find(|&named| self.side_name(named) == side)?;
+            self.has_text.then_some(Position { state, side })
+        };
+        Ok(read())
     }
 
     // ---- ranks ----

@@ -246,11 +246,11 @@ fn texts_that_people_have_are_read() {
         ("30347", "invalid column 7"),
         ("448", "invalid column 8"),
         ("from 0: 37", "invalid column 7"),
-        ("4444444", "illegal move `4`; legal moves: 1 2 3 5 6 7"),
-        (&"X".repeat(42), "illegal move"),
-        (&format!("X{}", ".".repeat(41)), "illegal move"),
-        (&format!("{}Red to move", expected), "illegal move"),
-        (&format!("{expected}\nRed to move"), "illegal move"),
+        ("4444444", "illegal move 7 `4`; Red can play 1, 2, 3, 5, 6, 7"),
+        (&"X".repeat(42), "42 X and 0 O"),
+        (&format!("X{}", ".".repeat(41)), "a free square below"),
+        (&format!("{}Red to move", expected), "invalid side to move"),
+        (&format!("{expected}\nRed to move"), "Yellow is to move"),
     ];
     for (text, what) in refused {
         let line = read(text).unwrap_err().line();

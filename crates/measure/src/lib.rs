@@ -3,6 +3,7 @@
 //! * [`policy`]: policies, which choose moves;
 //! * [`judge`]: policies measured on solved tables and by search;
 //! * [`export`]: positions and exact targets as files for other programs;
+//! * [`records`]: games and positions of files, in all forms;
 //! * [`render`]: values in words; reports as text, as a page with plots, as CSV and Parquet.
 
 // `expect` states why it holds; tests may unwrap.
@@ -34,4 +35,5 @@ fn memory(of_host: fn(&System) -> u64, of_group: fn(&CGroupLimits) -> u64) -> Op
 pub mod export;
 pub mod judge;
 pub mod policy;
+pub mod records;
 pub mod render;

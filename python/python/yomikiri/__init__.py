@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
         "yomikiri is not compiled here: these are its sources. Run `pip install ./python` in the repository, which needs "
         "Rust (https://rustup.rs), or `pip install yomikiri` for a wheel", name=__name__, path=__file__) from None
 
-from ._games import Game, Position, Positions, game
+from ._games import Game, GameRecord, Position, Positions, game, read_games
 from ._gymnasium import register_with_import
 from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match, policy
 from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve, solve_listed
@@ -85,7 +85,7 @@ def bind(core: ModuleType, name: str | None = None) -> ModuleType:
 
 
 __all__ = [
-    "Batch", "Comparison", "Dataset", "Game", "GameError", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
+    "Batch", "Comparison", "Dataset", "Game", "GameError", "GameRecord", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
     "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
-    "exploitability", "game", "match", "open", "open_or_solve", "policy", "solve",
+    "exploitability", "game", "match", "open", "open_or_solve", "policy", "read_games", "solve",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Iterator, Sequence, TypeVar, overload
 
 import numpy as np
@@ -33,6 +34,72 @@ def game(name: str = "othello-4x4", *, tables: PathLike | None = None) -> Game:
         if own is None or own.listing is None:
             raise
         return Game(own)
+
+
+_game_named = game
+
+
+def read_games(
+    file: PathLike, game: str | Game, *, format: str | None = None, skip_bad: bool = False, tables: PathLike | None = None,
+) -> list[GameRecord]:
+    """Reads the games and positions of a file in any form: transcripts and positions, one per line, drawn boards, GGF, SGF,
+    PGN, WTHOR, KIF, CSA (``docs/forms.md``). The form is recognised; ``format`` asks for one: ``lines``, ``boards``, ``ggf``,
+    ``sgf``, ``pgn``, ``kif``, ``csa``, ``wthor``, ``fen``, ``from-0``. A position is a game without moves.
+
+    Raises `PositionError` at the first game that cannot be read, with its place; with ``skip_bad`` those are left out with
+    a warning that counts them. Warns if results contradict the board."""
+    rules = game if isinstance(game, Game) else _game_named(game, tables=tables)
+    with open(file, "rb") as opened:
+        games, words, errors = rules._core.read_games(opened.read(), format)
+    if errors and not skip_bad:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise _core.PositionError(f"{file}, {errors[0]}{more}; skip_bad=True leaves such games out")
+    if errors:
+        warnings.warn(f"{file}: {len(errors)} games left out; the first at {errors[0]}", stacklevel=2)
+    records = [
+        GameRecord(place, (players[0], players[1]), result, contradiction, core)
+        for place, players, result, contradiction, core in games
+    ]
+    wrong = [record for record in records if record.contradiction]
+    if wrong:
+        first = f"{wrong[0].place}: {wrong[0].contradiction}"
+        warnings.warn(f"{file}: {len(wrong)} games end otherwise than they record; the first at {first}", stacklevel=2)
+    return records
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A game of a file. Created by `read_games`."""
+
+    #: Place where it begins: ``line 3``, ``game 12``.
+    place: str
+    #: Names of the first and the second player, where the file has them.
+    players: tuple[str | None, str | None]
+    #: Result as the file states it: ``1-0`` (the first player has won), ``0-1``, ``1/2-1/2``, or the first player's margin,
+    #: ``+12``; ``None`` without one.
+    result: str | None
+    #: What the board says otherwise at the end of the game; ``None`` if nothing.
+    contradiction: str | None
+    _core_game: _core.PlayedGame = field(repr=False)
+
+    @property
+    def positions(self) -> Positions:
+        """All positions, from the first to the last."""
+        return Positions(self._core_game.positions())
+
+    @property
+    def moves(self) -> list[str]:
+        """Names of the moves, passes among them."""
+        return self._core_game.moves()
+
+    @property
+    def actions(self) -> list[int]:
+        """Numbers of the moves."""
+        return list(self._core_game.actions())
+
+    def text(self, format: str = "lines") -> str:
+        """Writes the game: as a line, or as ``ggf``, ``sgf`` (Othello), ``kif`` (shogi)."""
+        return self._core_game.text(format, self.players)
 
 
 class Game:

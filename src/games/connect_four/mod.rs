@@ -7,12 +7,14 @@
 
 mod search;
 
-use super::in_line::{Grid, Stones};
+use std::borrow::Cow;
+
+use super::in_line::{Grid, Stones, unmarked};
 use crate::error::Error;
 use crate::rules::encode::Plane;
 use crate::rules::{
-    Action, Canonical, ExpectedStates, Facts, Game, Group, Mobility, MoveSquares, Outcome,
-    PlaneKinds, Position, ScoreSearch, SearchOptions, Side, Symmetry, parse_moves,
+    Action, Canonical, Claim, ExpectedStates, Facts, Game, Group, Mobility, MoveSquares, MoveText,
+    Outcome, PlaneKinds, Position, ScoreSearch, SearchOptions, Side, Symmetry,
 };
 
 /// Minimum and maximum number of rows and of columns; 8×8 is too large for a key of one word.
@@ -95,38 +97,6 @@ impl ConnectFour {
     #[inline]
     fn packed(&self, state: &Stones) -> u64 {
         (state.occupied() + self.bottom) | state.mover
-    }
-
-    /// Rewrites a transcript as the numbers of columns from 1, with blanks between them; any other text stays.
-    ///
-    /// Columns are numbered from 1, unless there is a column 0, the players' marks are before them (`x3 o2`, as OpenSpiel
-    /// writes moves), or `from 0:` is before all.
-    fn spaced(&self, text: &str) -> Result<String, Error> {
-        let text = text.trim();
-        let asked = ["from 0:", "from 1:"].iter().position(|asked| text.starts_with(asked));
-        let moves = &text[asked.map_or(0, |_| "from 0:".len())..];
-        let marks: Vec<char> = moves.chars().filter(|c| matches!(c, 'x' | 'o')).collect();
-        let digits: Vec<u32> = moves.chars().filter_map(|c| c.to_digit(10)).collect();
-        let is_other = |c: char| !c.is_ascii_digit() && !c.is_whitespace() && !",;-xo".contains(c);
-        if digits.is_empty()
-            || moves.contains(is_other)
-            || ![0, digits.len()].contains(&marks.len())
-        {
-            return Ok(text.to_string());
-        }
-        let from_zero = digits.contains(&0) || !marks.is_empty();
-        let first = asked.unwrap_or(if from_zero { 0 } else { 1 }) as u32;
-        let columns = self.grid.shape.1 as u32;
-        if let Some(bad) = digits.iter().find(|&&digit| !(first..first + columns).contains(&digit))
-        {
-            let what = format!("invalid column {bad} in `{text}`");
-            let hint = format!(
-                "columns are 1 to {columns}, or from 0 in a transcript that has a 0 or begins with `from 0:`"
-            );
-            return Err(Error::new(what, hint));
-        }
-        let names = digits.iter().map(|digit| (digit + 1 - first).to_string());
-        Ok(names.collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -352,20 +322,53 @@ impl Game for ConnectFour {
         self.grid.written(&position.state)
     }
 
-    fn read_position(&self, text: &str) -> Option<Position<Stones>> {
-        let position = self.grid.read(text, self.side_names())?;
-        let (mover, opponent) = self.squares(&position.state)?;
-        self.of_squares(mover, opponent).map(|_| position)
+    fn read_position(&self, text: &str) -> Result<Option<Position<Stones>>, Error> {
+        let Some(position) = self.grid.read(text, self.side_names())? else { return Ok(None) };
+        let squares = self.squares(&position.state);
+        if squares.is_none_or(|(mover, opponent)| self.of_squares(mover, opponent).is_none()) {
+            let what = "invalid board: a disc with a free square below it";
+            return Err(Error::new(what, "rows are written from the top"));
+        }
+        Ok(Some(position))
     }
 
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &Position<Stones>,
-    ) -> Result<Vec<Position<Stones>>, Error> {
-        match self.read_position(text) {
-            Some(position) => Ok(vec![position]),
-            None => parse_moves(self, &self.spaced(text)?, from),
+    /// Columns are numbered from 1, unless there is a column 0, the players' marks are before them (`x3 o2`, as OpenSpiel
+    /// writes moves), or `from 0:` is before all.
+    fn split_moves<'t>(&self, words: Vec<MoveText<'t>>) -> Result<Vec<MoveText<'t>>, Error> {
+        let asked = match &words[..] {
+            [from, base, ..] if from.text == "from" => match &*base.text {
+                "0:" => Some(0),
+                "1:" => Some(1),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut columns = Vec::new();
+        for word in &words[if asked.is_some() { 2 } else { 0 }..] {
+            let columns_of = unmarked(word);
+            let is_columns = |c: char| c.is_ascii_digit() || c == '-';
+            if Claim::read(&word.text).is_some() || !columns_of.text.chars().all(is_columns) {
+                columns.push(word.clone());
+                continue;
+            }
+            let digits = columns_of.text.match_indices(|c: char| c.is_ascii_digit());
+            columns.extend(digits.map(|(at, _)| columns_of.part(at, at + 1)));
         }
+        let from_zero = columns.iter().any(|word| word.text == "0" || word.side.is_some());
+        let first = asked.unwrap_or(if from_zero { 0 } else { 1 });
+        let count = self.grid.shape.1;
+        for word in &mut columns {
+            let Ok(column) = word.text.parse::<usize>() else { continue };
+            if !(first..first + count).contains(&column) {
+                let hint = format!(
+                    "columns are 1 to {count}, or from 0 in a transcript that has a 0 or begins with `from 0:`"
+                );
+                return Err(Error::new(format!("invalid column {column}"), hint));
+            }
+            if first == 0 {
+                word.text = Cow::Owned((column + 1).to_string());
+            }
+        }
+        Ok(columns)
     }
 }

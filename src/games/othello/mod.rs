@@ -22,8 +22,8 @@ mod size;
 use crate::error::Error;
 use crate::rules::symmetry::map_square;
 use crate::rules::{
-    Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, Outcome, PlaneKinds,
-    Position, Score, ScoreSearch, SearchOptions, Side, Symmetry,
+    Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, MoveText, Outcome,
+    PlaneKinds, Position, Score, ScoreSearch, SearchOptions, Side, Symmetry,
 };
 use canonical::BoardImages;
 use moves::Flips;
@@ -418,11 +418,15 @@ impl Game for Othello {
         vec![("obf", notation::obf(self, position)), ("digits", notation::digits(self, position))]
     }
 
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, Error> {
-        notation::parse_line(self, text, from)
+    fn read_position(&self, text: &str) -> Result<Option<Position<Board>>, Error> {
+        notation::read_position(self, text)
+    }
+
+    fn split_moves<'t>(&self, words: Vec<MoveText<'t>>) -> Result<Vec<MoveText<'t>>, Error> {
+        Ok(notation::split_moves(words))
+    }
+
+    fn read_move(&self, _position: &Position<Board>, text: &str) -> Option<Action> {
+        notation::read_move(self, text)
     }
 }

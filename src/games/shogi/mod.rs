@@ -9,6 +9,7 @@
 
 mod board;
 mod by_sets;
+mod japanese;
 mod keys;
 mod moves;
 mod notation;
@@ -391,11 +392,11 @@ impl Game for Shogi {
         vec![("sfen", notation::sfen(self, position))]
     }
 
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, Error> {
-        reading::parse_line(self, text, from)
+    fn read_position(&self, text: &str) -> Result<Option<Position<Board>>, Error> {
+        reading::read_position(self, text)
+    }
+
+    fn read_move(&self, position: &Position<Board>, text: &str) -> Option<Action> {
+        japanese::read_move(self, position, text)
     }
 }

@@ -47,6 +47,11 @@ fn as_first(game: &Shogi, position: &Position<Board>) -> Board {
     }
 }
 
+/// Returns the letter of a kind in SFEN, a capital, with `+` before that of a promoted one.
+pub(super) fn sfen_letter(variant: &Variant, kind: usize) -> String {
+    sfen_piece(variant, Owner::Mover, kind)
+}
+
 /// Returns a piece in SFEN.
 fn sfen_piece(variant: &Variant, owner: Owner, kind: usize) -> String {
     let letter = variant.kinds[kind].letter;

@@ -1,9 +1,10 @@
-//! Parsing of positions: SFEN, moves in USI, drawn boards.
+//! Parsing of positions: SFEN and drawn boards; [`japanese`](super::japanese) rewrites other notations as SFEN.
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};
-use super::notation::{sfen, square_name};
-use super::variant::{Ending, Promotion, Variant};
+use super::japanese::{in_own_letters, sfen_of_csa, sfen_of_fen, sfen_of_kif, sfen_of_slashes};
+use super::notation::square_name;
+use super::variant::{Ending, Variant};
 use crate::error::Error;
 use crate::rules::{Game, Position, Side};
 
@@ -11,64 +12,54 @@ fn wrong<T>(what: impl Into<Error>) -> Result<T, Error> {
     Err(what.into())
 }
 
-/// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position` line, or a
-/// drawn board.
-///
-/// Moves give all positions, including the one before the first move.
-pub(super) fn parse_line(
-    game: &Shogi,
-    text: &str,
-    from: &Position<Board>,
-) -> Result<Vec<Position<Board>>, Error> {
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    if is_drawn(text, &words) {
-        return Ok(vec![read_diagram(game, text)?]);
-    }
-    if is(words.first(), "position") {
-        words.remove(0);
-    }
-    let (place, moves) = match words.iter().position(|word| is(Some(word), "moves")) {
-        Some(at) => (&words[..at], &words[at + 1..]),
-        None if is(words.first(), "start") || is(words.first(), "startpos") => words.split_at(1),
-        None if is(words.first(), "sfen") || words.iter().any(|word| word.contains('/')) => {
-            (&words[..], &[][..])
+/// Reads a position: SFEN, `startpos`, a drawn board, FEN after the word `fen`, a board of KIF or CSA, or a line of another
+/// program; `None` for any other text.
+pub(super) fn read_position(game: &Shogi, text: &str) -> Result<Option<Position<Board>>, Error> {
+    let text = text.trim();
+    let text = text.strip_prefix("position ").unwrap_or(text).trim_start();
+    let variant = game.variant();
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rest = words(&text[first.len()..]);
+    let sfen = match &first.to_ascii_lowercase()[..] {
+        "startpos" if rest.is_empty() => return Ok(Some(game.start())),
+        "sfen" => rest,
+        "fen" => sfen_of_fen(&rest)?,
+        _ if text.contains(['|', 'の']) => sfen_of_kif(text)?,
+        _ if is_csa(text) => sfen_of_csa(variant, text)?,
+        _ if first.contains('[') => {
+            let hint = "there w is the first player, who is b in SFEN: give --format fen, or `fen` before it";
+            return wrong(Error::new(format!("`{}` is FEN of Fairy-Stockfish", words(text)), hint));
         }
-        None => (&[][..], &words[..]),
+        _ if text.contains('/') => match sfen_of_slashes(variant, text) {
+            Some(sfen) => sfen,
+            // Addresses have `_` for blanks.
+            None => words(&text.replace('_', " ")),
+        },
+        _ if is_drawn(text) => return read_diagram(game, text).map(Some),
+        _ => return Ok(None),
     };
-    let position = match place {
-        [] => *from,
-        [word] if is(Some(word), "start") => *from,
-        [word] if is(Some(word), "startpos") => game.start(),
-        [word, sfen @ ..] if is(Some(word), "sfen") => read_sfen(game, &sfen.join(" "))?,
-        sfen => read_sfen(game, &sfen.join(" "))?,
+    read_sfen(game, &sfen).map(Some)
+}
+
+/// Returns `true` for a board of CSA.
+fn is_csa(text: &str) -> bool {
+    let is_row = |line: &str| match line.as_bytes() {
+        b"+" | b"-" => true,
+        [b'P', sign, ..] => sign.is_ascii_digit() || b"+-I".contains(sign),
+        _ => false,
     };
-    if moves.len() == words.len()
-        && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
-    {
-        return wrong(Error::new(
-            format!("`{word}` is neither a position nor a move of {}", game.variant().name),
-            format!(
-                "expected a position in SFEN, such as '{}', or moves, such as {}",
-                game.variant().start,
-                examples(game.variant())
-            ),
-        ));
-    }
-    play_all(game, position, moves)
+    text.lines().all(|line| is_row(line.trim()))
+}
+
+/// Returns `true` if text is a board over several lines rather than moves.
+fn is_drawn(text: &str) -> bool {
+    let is_move = |word: &str| is_written_as_move(word) || !word.is_ascii();
+    text.lines().count() > 1 && !text.split_whitespace().next().is_some_and(is_move)
 }
 
 fn is(word: Option<&&str>, name: &str) -> bool {
     word.is_some_and(|word| word.eq_ignore_ascii_case(name))
-}
-
-/// Returns `true` if text is a board over several lines rather than SFEN and moves.
-fn is_drawn(text: &str, words: &[&str]) -> bool {
-    let names = ["start", "startpos", "sfen", "position", "moves"];
-    let first = words.first();
-    text.trim().lines().count() > 1
-        && !text.contains('/')
-        && !names.iter().any(|name| is(first, name))
-        && !first.is_some_and(|word| is_written_as_move(word))
 }
 
 fn is_written_as_move(word: &str) -> bool {
@@ -80,79 +71,6 @@ fn is_written_as_move(word: &str) -> bool {
                 && (is_square(file, rank) || file.is_ascii_alphabetic() && rank == '*')
         }
         _ => false,
-    }
-}
-
-fn examples(variant: &Variant) -> String {
-    let drop = format!("{}*2b", variant.kinds[1].letter);
-    match variant.promotion {
-        Promotion::Chosen => format!("1e1d, 1e1a+ or {drop}"),
-        Promotion::Forced => format!("2c2b or {drop}"),
-    }
-}
-
-fn play_all(
-    game: &Shogi,
-    mut position: Position<Board>,
-    moves: &[&str],
-) -> Result<Vec<Position<Board>>, Error> {
-    let mut all = vec![position];
-    for (i, name) in moves.iter().enumerate() {
-        let number = i + 1;
-        if !is_written_as_move(name) {
-            return wrong(Error::new(
-                format!("invalid move {number} `{name}`"),
-                format!("expected {}", examples(game.variant())),
-            ));
-        }
-        position = play_named(game, &position, name).ok_or_else(|| {
-            Error::from(format!("illegal move {number} `{name}` in '{}'", sfen(game, &position)))
-                .with_hint(instead(game, &position, name))
-        })?;
-        all.push(position);
-    }
-    Ok(all)
-}
-
-fn play_named(game: &Shogi, position: &Position<Board>, name: &str) -> Option<Position<Board>> {
-    // Where promotion is forced, the `+` may be left out.
-    let forced = game.variant().promotion == Promotion::Forced;
-    let also = if forced { format!("{name}+") } else { name.to_string() };
-    let mut found = None;
-    game.for_each_action(&position.state, |action| {
-        let own = game.action_name(position.side, action);
-        if own.eq_ignore_ascii_case(name) || own.eq_ignore_ascii_case(&also) {
-            found = Some(action);
-        }
-    });
-    found.map(|action| game.advance(position, action))
-}
-
-/// Returns advice on an illegal move: the legal moves of the piece it names.
-fn instead(game: &Shogi, position: &Position<Board>, name: &str) -> String {
-    let who = game.side_name(position.side);
-    let actions = game.actions(&position.state);
-    if actions.is_empty() {
-        return "the game is over".to_string();
-    }
-    let (piece, _) = name.split_at(2);
-    let names = actions.iter().map(|&action| game.action_name(position.side, action));
-    let own: Vec<_> =
-        names.filter(|own| own.get(..2).is_some_and(|o| o.eq_ignore_ascii_case(piece))).collect();
-    let mate = game.variant().ending == Ending::Mate;
-    let checked = if mate && game.moves.in_check(&position.state, Owner::Mover) {
-        format!(" ({who} is in check)")
-    } else {
-        String::new()
-    };
-    if !own.is_empty() {
-        return format!("{who} can play {}{checked}", own.join(", "));
-    }
-    match piece.strip_suffix('*') {
-        Some(letter) => {
-            format!("{who} has no legal drop of {}{checked}", letter.to_ascii_uppercase())
-        }
-        None => format!("{who} has no legal move from {}{checked}", piece.to_ascii_lowercase()),
     }
 }
 
@@ -177,6 +95,7 @@ pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, Err
             ));
         }
     };
+    let (ranks, hands) = in_own_letters(variant, ranks, hands);
     let side = match side {
         "b" => Side::First,
         "w" => Side::Second,
@@ -187,6 +106,7 @@ pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, Err
         }
     };
     let mut board = Board::EMPTY;
+    let (ranks, hands) = (&*ranks, &*hands);
     let rows: Vec<&str> = ranks.split('/').collect();
     check_rows(variant, &format!("invalid board `{ranks}`"), rows.len())?;
     for (row, rank) in rows.into_iter().enumerate() {

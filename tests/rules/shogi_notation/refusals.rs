@@ -290,79 +290,67 @@ fn broken_moves_are_named_with_their_number() {
         &[
             (
                 "hello",
-                "`hello` is neither a position nor a move of minishogi; expected a position in SFEN, such as 'rbsgk/4p/5/P4/KGSBR b - 1', or moves, such as 1e1d, 1e1a+ or P*2b",
+                "`hello` is neither a position nor a legal move of minishogi; Black can play 5d5c, 5e4d, 4e4d, 4e3d, 3e4d, 3e3d, 3e2d, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d; a position is written 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "hello world",
-                "`hello` is neither a position nor a move of minishogi; expected a position in SFEN, such as 'rbsgk/4p/5/P4/KGSBR b - 1', or moves, such as 1e1d, 1e1a+ or P*2b",
+                "`hello` is neither a position nor a legal move of minishogi; Black can play 5d5c, 5e4d, 4e4d, 4e3d, 3e4d, 3e3d, 3e2d, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d; a position is written 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "position hello",
-                "`hello` is neither a position nor a move of minishogi; expected a position in SFEN, such as 'rbsgk/4p/5/P4/KGSBR b - 1', or moves, such as 1e1d, 1e1a+ or P*2b",
+                "`position` is neither a position nor a legal move of minishogi; Black can play 5d5c, 5e4d, 4e4d, 4e3d, 3e4d, 3e3d, 3e2d, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d; a position is written 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "c4 a1",
-                "`c4` is neither a position nor a move of minishogi; expected a position in SFEN, such as 'rbsgk/4p/5/P4/KGSBR b - 1', or moves, such as 1e1d, 1e1a+ or P*2b",
+                "`c4` is neither a position nor a legal move of minishogi; Black can play 5d5c, 5e4d, 4e4d, 4e3d, 3e4d, 3e3d, 3e2d, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d; a position is written 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "startpos moves 3e2d 7g7f",
-                "illegal move 2 `7g7f` in 'rbsgk/4p/5/P2S1/KG1BR w - 1'; White has no legal move from 7g",
+                "illegal move 2 `7g7f`; White can play 1b1c, 1a2b, 2a2b, 2a3b, 3a2b, 3a3b, 3a4b, 4a1d, 4a2c, 4a3b, 4a5b, 5a5d, 5a5c, 5a5b",
             ),
-            ("startpos moves 3e2d hello", "invalid move 2 `hello`; expected 1e1d, 1e1a+ or P*2b"),
-            ("startpos moves 3e2d 3a3b 4e", "invalid move 3 `4e`; expected 1e1d, 1e1a+ or P*2b"),
+            (
+                "startpos moves 3e2d hello",
+                "illegal move 2 `hello`; White can play 1b1c, 1a2b, 2a2b, 2a3b, 3a2b, 3a3b, 3a4b, 4a1d, 4a2c, 4a3b, 4a5b, 5a5d, 5a5c, 5a5b",
+            ),
+            ("startpos moves 3e2d 3a3b 4e", "illegal move 3 `4e`; Black can play 4e4d, 4e3d, 4e3e"),
             (
                 "3e2d 3a3b 1d1c",
-                "illegal move 3 `1d1c` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black has no legal move from 1d",
+                "illegal move 3 `1d1c`; Black can play 5d5c, 2d3c, 2d2c, 2d1c, 2d3e, 5e4d, 4e4d, 4e3d, 4e3e, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d",
             ),
-            (
-                "3e2d 3a3b 2d2a",
-                "illegal move 3 `2d2a` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black can play 2d3c, 2d2c, 2d1c, 2d3e",
-            ),
-            (
-                "3e2d 3a3b 2d2c+",
-                "illegal move 3 `2d2c+` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black can play 2d3c, 2d2c, 2d1c, 2d3e",
-            ),
+            ("3e2d 3a3b 2d2a", "illegal move 3 `2d2a`; Black can play 2d3c, 2d2c, 2d1c, 2d3e"),
+            ("3e2d 3a3b 2d2c+", "illegal move 3 `2d2c+`; Black can play 2d3c, 2d2c, 2d1c, 2d3e"),
             (
                 "3e2d 3a3b P*3c",
-                "illegal move 3 `P*3c` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black has no legal drop of P",
+                "illegal move 3 `P*3c`; Black can play 5d5c, 2d3c, 2d2c, 2d1c, 2d3e, 5e4d, 4e4d, 4e3d, 4e3e, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d",
             ),
             (
                 "3e2d 3a3b L*3c",
-                "illegal move 3 `L*3c` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black has no legal drop of L",
+                "illegal move 3 `L*3c`; Black can play 5d5c, 2d3c, 2d2c, 2d1c, 2d3e, 5e4d, 4e4d, 4e3d, 4e3e, 2e5b, 2e4c, 2e3d, 2e1d, 1e1b, 1e1c, 1e1d",
             ),
             (
                 "4k/5/5/g4/K4 b P 1 moves P*4d",
-                "illegal move 1 `P*4d` in '4k/5/5/g4/K4 b P 1'; Black has no legal drop of P (Black is in check)",
+                "illegal move 1 `P*4d`; Black can play 5e5d (Black is in check)",
             ),
             (
                 "r3k/5/5/3R1/K4 b P 1 moves P*4d",
-                "illegal move 1 `P*4d` in 'r3k/5/5/3R1/K4 b P 1'; Black can play P*5b, P*5c, P*5d (Black is in check)",
+                "illegal move 1 `P*4d`; Black can play P*5b, P*5c, P*5d (Black is in check)",
             ),
-            (
-                "k4/5/1GK2/5/5 b G 1 moves G*4b 5a4b",
-                "illegal move 2 `5a4b` in 'k4/1G3/1GK2/5/5 w - 1'; the game is over",
-            ),
-            (
-                "k4/5/1GK2/5/5 b G 1 moves G*5d 5a4b",
-                "illegal move 2 `5a4b` in 'k4/5/1GK2/G4/5 w - 1'; White can play 5a4a",
-            ),
+            ("k4/5/1GK2/5/5 b G 1 moves G*4b 5a4b", "illegal move 2 `5a4b`; the game is over"),
+            ("k4/5/1GK2/5/5 b G 1 moves G*5d 5a4b", "illegal move 2 `5a4b`; White can play 5a4a"),
             (
                 "k4/5/5/5/r3K b P 1 moves P*3d",
-                "illegal move 1 `P*3d` in 'k4/5/5/5/r3K b P 1'; Black can play P*4e, P*3e, P*2e (Black is in check)",
+                "illegal move 1 `P*3d`; Black can play P*4e, P*3e, P*2e (Black is in check)",
             ),
             (
                 "k4/5/5/5/r3K b P 1 moves P*3e 5e3e 1e2e",
-                "illegal move 3 `1e2e` in 'k4/5/5/5/2r1K b p 1'; Black can play 1e2d, 1e1d (Black is in check)",
+                "illegal move 3 `1e2e`; Black can play 1e2d, 1e1d (Black is in check)",
             ),
             (
                 "k4/5/5/3P1/4K b P 1 moves P*2c",
-                "illegal move 1 `P*2c` in 'k4/5/5/3P1/4K b P 1'; Black can play P*5b, P*4b, P*3b, P*1b, P*5c, P*4c, P*3c, P*1c, P*5d, P*4d, P*3d, P*1d, P*5e, P*4e, P*3e",
+                "illegal move 1 `P*2c`; Black can play P*5b, P*4b, P*3b, P*1b, P*5c, P*4c, P*3c, P*1c, P*5d, P*4d, P*3d, P*1d, P*5e, P*4e, P*3e",
             ),
-            ("k4/5/5/5/K4 b - 1 moves 5e", "invalid move 1 `5e`; expected 1e1d, 1e1a+ or P*2b"),
-            (
-                "k4/4P/5/5/K4 b - 1 moves 1b1a",
-                "illegal move 1 `1b1a` in 'k4/4P/5/5/K4 b - 1'; Black can play 1b1a+",
-            ),
+            ("k4/5/5/5/K4 b - 1 moves 5e", "illegal move 1 `5e`; Black can play 5e5d, 5e4d, 5e4e"),
+            ("k4/4P/5/5/K4 b - 1 moves 1b1a", "illegal move 1 `1b1a`; Black can play 1b1a+"),
         ],
     );
     check_refusals(
@@ -370,16 +358,13 @@ fn broken_moves_are_named_with_their_number() {
         &[
             (
                 "hello",
-                "`hello` is neither a position nor a move of animal-shogi; expected a position in SFEN, such as 'gle/1c1/1C1/ELG b - 1', or moves, such as 2c2b or C*2b",
+                "`hello` is neither a position nor a legal move of animal-shogi; Black can play 2c2b, 2d3c, 2d1c, 1d1c; a position is written 'gle/1c1/1C1/ELG b - 1'",
             ),
-            ("2c2b 3a3b 2b2a", "illegal move 3 `2b2a` in '1le/gC1/3/ELG b C 1'; the game is over"),
-            (
-                "2c2b 1a1b 2b2a",
-                "illegal move 2 `1a1b` in 'gle/1C1/3/ELG w C 1'; White can play 1a2b",
-            ),
+            ("2c2b 3a3b 2b2a", "illegal move 3 `2b2a`; the game is over"),
+            ("2c2b 1a1b 2b2a", "illegal move 2 `1a1b`; White can play 1a2b (White is in check)"),
             (
                 "2c2b 1a1b 3d3c 1b1a",
-                "illegal move 2 `1a1b` in 'gle/1C1/3/ELG w C 1'; White can play 1a2b",
+                "illegal move 2 `1a1b`; White can play 1a2b (White is in check)",
             ),
         ],
     );

@@ -1,5 +1,6 @@
 //! `solver enumerate`: all reachable states into a table.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -7,12 +8,12 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::{bracketed, counts_text, size_of_table};
-use super::lines::text_of;
+use super::lines::{FormOption, GameFile};
 use super::preflight;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
-use yomikiri::enumerate::{self, Enumerated, Index, Plan, estimate, read_roots};
+use yomikiri::enumerate::{self, Enumerated, Index, Plan, estimate};
 use yomikiri::error::Error;
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::table::{Manifest, Table, free_disk};
@@ -31,6 +32,8 @@ pub(super) struct Args {
     /// Begin at every position of a file, one per line; the table is the union of their subtrees
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     roots: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormOption,
     /// Player to move at the standard start, in games that always end [default: first]
     #[arg(long, value_name = "WHO", value_enum, hide_short_help = true)]
     start: Option<Start>,
@@ -121,7 +124,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
             "leave --symmetry none out, or give the game a `with_folding`",
         ));
     }
-    let mut plan = plan(&args, &*game)?;
+    let mut plan = plan(&args, &*game, context)?;
     if args.transitions.is_none() && !args.force {
         plan.derived = is_better_derived(&*game, &plan, context);
     }
@@ -147,7 +150,7 @@ fn is_better_derived(game: &dyn Rules, plan: &Plan, context: &Context) -> bool {
 }
 
 /// Returns the plan of the options.
-fn plan(args: &Args, game: &dyn Rules) -> Result<Plan, Error> {
+fn plan(args: &Args, game: &dyn Rules, context: &Context) -> Result<Plan, Error> {
     let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.is_layered());
     let unfit = [
@@ -167,7 +170,7 @@ fn plan(args: &Args, game: &dyn Rules) -> Result<Plan, Error> {
     let standard = game.start();
     let roots = match (root, roots) {
         (Some(text), _) => vec![game.parse_position(text, &standard)?],
-        (None, Some(path)) => roots_in(game, path)?,
+        (None, Some(path)) => roots_in(game, path, args.form, context)?,
         (None, None) => vec![standard],
     };
     let named = if roots == [standard] { "standard" } else { "custom" };
@@ -205,10 +208,29 @@ fn plan(args: &Args, game: &dyn Rules) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// The positions of a file.
-fn roots_in(game: &dyn Rules, path: &Path) -> Result<Vec<AnyPosition>, Error> {
-    let wrong = |what: String| format!("{}: {what}", path.display());
-    read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))
+/// Returns the distinct last positions of a file of positions or games.
+fn roots_in(
+    game: &dyn Rules,
+    path: &Path,
+    form: FormOption,
+    context: &Context,
+) -> Result<Vec<AnyPosition>, Error> {
+    let file = GameFile::open(path)?;
+    let records = form.read(&file, game, None, context)?;
+    if let Some((place, error)) = records.errors.into_iter().next() {
+        return Err(error.map(|what| format!("{}, {place}: {what}", file.name)));
+    }
+    let (mut roots, mut known) = (Vec::new(), HashSet::new());
+    for record in &records.games {
+        let root = *record.played.position();
+        if known.insert(root) {
+            roots.push(root);
+        }
+    }
+    match roots.is_empty() {
+        true => Err(Error::new(format!("no position in {}", file.name), "write one per line")),
+        false => Ok(roots),
+    }
 }
 
 /// Enumerates a plan after checking that it fits.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::export_targets::format_of;
-use super::lines::{self, Line};
+use super::lines::{self, FormOption, GameFile};
 use super::output;
 use super::position_options::{FILE_LIMIT, tell_cost};
 use super::sizes::Seconds;
@@ -15,6 +15,7 @@ use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, has_obf, known_examples, write_blocks,
 };
 use yomikiri_measure::judge::KnownValues;
+use yomikiri_measure::records::Place;
 use yomikiri_measure::render::number::thousands;
 
 /// The options of positions.
@@ -24,13 +25,15 @@ pub(super) struct PositionArgs {
     /// Write the values of the positions of a file, one per line ('-' is stdin)
     ///
     /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, which stands
-    /// for all its positions. On a board without a table (8x8) they are solved by search, those with few empty squares
+    /// for all its positions. Games in GGF, SGF, PGN, WTHOR, KIF and CSA are recognised. On a board without a table (8x8) they are solved by search, those with few empty squares
     /// first. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript
     #[arg(long, requires = "positions", hide_short_help = true)]
     last: bool,
+    #[command(flatten)]
+    form: FormOption,
     /// Skip and count invalid lines, positions that the table lacks, and those that the search does not reach
     #[arg(long, requires = "positions")]
     skip_bad: bool,
@@ -71,7 +74,7 @@ pub(super) fn run(
         }
         output::check(out)?;
     }
-    let text = lines::read(file)?;
+    let file = &GameFile::open(file)?;
     let searched = named.game(context)?.and_then(|game| missing(&*game, context));
     let (game, table) = match searched.filter(|game| is_searched(&**game)) {
         Some(game) => (game, None),
@@ -92,10 +95,9 @@ pub(super) fn run(
         // A position that is looked up counts once.
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
     }
-    let mut bad = Vec::new();
-    let from = (game, lines::root_of(game, table)?);
-    let lines = lines::positions(&text, from, args.last, &mut bad);
-    let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
+    let records = args.form.read(file, game, table, context)?;
+    let mut bad = records.errors.clone();
+    let (places, positions): (Vec<_>, Vec<_>) = records.positions(args.last).unzip();
     let mut values = KnownValues::new(game, table, args.wins.plies(game, WIN_PLIES)?);
     if table.is_none() {
         // Before the search, which takes long.
@@ -112,16 +114,16 @@ pub(super) fn run(
     let encoder = Encoder::new(game, &*folded, &columns, shape);
     let (block, missing) = known_examples(&encoder, &values, &positions)?;
     bad.extend(missing.into_iter().map(|at| {
-        let Line { line, position } = &lines[at];
+        let position = &positions[at];
         let not_searched = || {
             let what = "not searched within the limit of time (--search-time)";
             format!("{}: {what}", game.notation(position)).into()
         };
-        (*line, table.map_or_else(not_searched, |table| lines::missing(position, table)))
+        (places[at], table.map_or_else(not_searched, |table| lines::missing(position, table)))
     }));
     refuse(&mut bad, file, args.skip_bad)?;
-    for (line, wrong) in bad.iter().take(NAMED) {
-        context.remark(format!("{}, line {line}: {}", file.display(), wrong.line()));
+    for (place, wrong) in bad.iter().take(NAMED) {
+        context.remark(format!("{}, {place}: {}", file.name, wrong.line()));
     }
     match out {
         Some(out) => write_blocks(format, out, &columns, &block)?,
@@ -141,16 +143,16 @@ pub(super) fn run(
 }
 
 /// Fails at the first bad line, unless such are skipped.
-fn refuse(bad: &mut [(usize, Error)], file: &Path, is_skipped: bool) -> Result<(), Error> {
-    bad.sort_by_key(|(line, _)| *line);
-    if let Some((line, wrong)) = bad.first().filter(|_| !is_skipped) {
+fn refuse(bad: &mut [(Place, Error)], file: &GameFile, is_skipped: bool) -> Result<(), Error> {
+    bad.sort_by_key(|(place, _)| *place);
+    if let Some((place, wrong)) = bad.first().filter(|_| !is_skipped) {
         let hint = "nothing was written, add --skip-bad to leave such lines out";
         let more = match bad.len() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
         let wrong = wrong.clone();
-        let wrong = wrong.map(|what| format!("{}, line {line}: {what}{more}", file.display()));
+        let wrong = wrong.map(|what| format!("{}, {place}: {what}{more}", file.name));
         return Err(wrong.with_hint(hint));
     }
     Ok(())

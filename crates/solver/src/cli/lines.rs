@@ -1,16 +1,22 @@
-//! Positions, one per line: of a file, or as they come.
+//! Positions and games: of a file, or as they come.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
+use super::context::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use yomikiri::error::Error;
 use yomikiri::input;
-use yomikiri::oracle::{LONGEST_LINE, SolvedTable, without_remark};
+use yomikiri::oracle::{LONGEST_LINE, SolvedTable};
+use yomikiri::rules::forms::{self, Form};
 use yomikiri::rules::{AnyPosition, Rules};
+use yomikiri_measure::records::Records;
 
 /// Most bytes of positions.
-const MOST: u64 = 1 << 34;
+const MOST: u64 = 1 << 30;
 
 /// Reads a file of text, which is not large.
 pub(super) fn text_of(path: &Path) -> Result<String, Error> {
@@ -18,49 +24,76 @@ pub(super) fn text_of(path: &Path) -> Result<String, Error> {
     text.map_err(|error| format!("cannot read {}: {error}", path.display()).into())
 }
 
-/// Reads a file of positions; `-` is stdin.
-pub(super) fn read(file: &Path) -> Result<String, Error> {
-    let (name, bytes) = match file.to_str() {
-        Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
-        _ => (file.display().to_string(), input::file(file, MOST)),
-    };
-    let bytes = bytes.map_err(|error| Error::from(format!("cannot read {name}: {error}")))?;
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| Error::from(format!("{name} is not text: expected one position per line")))
+/// Form of positions and games.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct FormOption {
+    /// Form of the positions or games: lines, boards, ggf, sgf, pgn, kif, csa, wthor, fen or from-0 [default:
+    /// recognised]
+    ///
+    /// fen: FEN of Fairy-Stockfish, in which w is the first player. from-0: columns numbered from 0.
+    #[arg(long, value_name = "FORM", value_parser = form_parser(), hide_short_help = true, hide_possible_values = true)]
+    format: Option<Form>,
 }
 
-/// A position and the number of the line that it comes from.
-pub(super) struct Line {
-    pub line: usize,
-    pub position: AnyPosition,
+/// Returns the parser of the names of forms.
+pub(super) fn form_parser() -> impl TypedValueParser<Value = Form> {
+    let form = |name: String| Form::ALL.into_iter().find(|form| form.name() == name);
+    PossibleValuesParser::new(Form::ALL.map(Form::name))
+        .map(move |name| form(name).expect("a possible value"))
 }
 
-/// Returns the lines that hold positions, without remarks, with their numbers from 1.
-pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = text.lines().map(without_remark);
-    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+impl FormOption {
+    /// Returns a text with the words that ask for its form.
+    pub(super) fn asked(self, text: &str) -> Cow<'_, str> {
+        forms::asked(text, self.format)
+    }
+
+    /// Reads a file; `-` is stdin. Games begin in a root of the table, or at the start of the game, where they do not say.
+    pub(super) fn read(
+        self,
+        file: &GameFile,
+        game: &dyn Rules,
+        table: Option<&SolvedTable>,
+        context: &Context,
+    ) -> Result<Records, Error> {
+        let located = |error: Error| error.map(|what| format!("{}, {what}", file.name));
+        let root = root_of(game, table)?;
+        let records = Records::read(&file.bytes, game, &root, self.format).map_err(located)?;
+        if let Some(words) = records.words() {
+            context.remark(format!("{}: read as {words}", file.name));
+        }
+        let contradictions = records.contradictions(game);
+        if let Some((place, words)) = contradictions.first() {
+            let count = contradictions.len();
+            let name = &file.name;
+            context.remark(format!(
+                "{name}: {count} games end otherwise than they record; the first at {place}: {words}"
+            ));
+        }
+        Ok(records)
+    }
 }
 
-/// Returns the positions of all lines; of a transcript from a root all or only the `last`. Invalid lines are added
-/// to `bad`.
-pub(super) fn positions(
-    text: &str,
-    (game, root): (&dyn Rules, AnyPosition),
-    last: bool,
-    bad: &mut Vec<(usize, Error)>,
-) -> Vec<Line> {
-    let mut all = Vec::new();
-    for (number, line) in of_positions(text) {
-        match game.parse_line(line, &root) {
-            Ok(positions) => {
-                let first = if last { positions.len() - 1 } else { 0 };
-                let positions = positions[first..].iter();
-                all.extend(positions.map(|&position| Line { line: number, position }));
-            }
-            Err(error) => bad.push((number, error)),
+/// Bytes of a file of positions or games.
+pub(super) struct GameFile {
+    /// Name for messages.
+    pub name: String,
+    /// Content.
+    pub bytes: Vec<u8>,
+}
+
+impl GameFile {
+    /// Reads a file; `-` is stdin.
+    pub(super) fn open(file: &Path) -> Result<GameFile, Error> {
+        let (name, bytes) = match file.to_str() {
+            Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
+            _ => (file.display().to_string(), input::file(file, MOST)),
+        };
+        match bytes {
+            Ok(bytes) => Ok(GameFile { name, bytes }),
+            Err(error) => Err(format!("cannot read {name}: {error}").into()),
         }
     }
-    all
 }
 
 /// Returns the position at which transcripts begin: the first root of a table, or the start of a game without one.

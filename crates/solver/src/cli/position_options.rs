@@ -9,7 +9,7 @@ use clap::builder::RangedU64ValueParser;
 use super::complete::policies;
 use super::context::Context;
 use super::ensure_solved::ensure_solved;
-use super::lines::{self, Line};
+use super::lines::{self, FormOption, GameFile};
 use super::sampled_match::policy;
 use super::sizes::Seconds;
 use super::table_args::{WinPlies, is_in_reach, missing, open_whole};
@@ -38,16 +38,18 @@ pub(super) struct ChosenArgs {
         conflicts_with = "positions"
     )]
     split: Option<Part>,
-    /// Measure the positions of a file, one per line
+    /// Measure the positions of a file: one per line, or games in any form
     ///
-    /// A position counts as often as it occurs. Lines are read as by 'solver export --positions'; all positions of a
-    /// transcript count. A directory of 'solver export --states' works too. Positions that no table contains are
-    /// searched, those with few empty squares first.
+    /// A position counts as often as it occurs, and all positions of a game count. Lines are read as by 'solver export
+    /// --positions'; GGF, SGF, PGN, WTHOR, KIF and CSA are recognised. A directory of 'solver export --states' works too.
+    /// Positions that no table contains are searched, those with few empty squares first.
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
     /// Take only the final position of a transcript
     #[arg(long, requires = "positions", hide_short_help = true)]
     last: bool,
+    #[command(flatten)]
+    form: FormOption,
     /// Measure N positions drawn by chance, for boards too large for a table
     ///
     /// They are drawn with repetition: each number of empty squares of the range is equally likely, then a position as
@@ -247,7 +249,7 @@ impl ChosenArgs {
                 true => Some(ensure_solved(game, table, force, context)?),
                 false => None,
             };
-            let list = of_file(file, (game, table.as_ref()), self.last)?;
+            let list = self.of_file(file, (game, table.as_ref()), context)?;
             let list = match self.empty_squares {
                 Some(range) => list
                     .with_empty_squares(range)
@@ -310,6 +312,39 @@ impl ChosenArgs {
         let met = met_in_games(game, players, range, sampling, &context.bars);
         met.map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))
     }
+
+    /// Reads the positions of a file. Fails at the first invalid line, and at a position that no table contains and that
+    /// cannot be searched.
+    fn of_file(
+        &self,
+        file: &Path,
+        (game, table): (&dyn Rules, Option<&SolvedTable>),
+        context: &Context,
+    ) -> Result<PositionList, Error> {
+        let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
+        let records = self.form.read(&GameFile::open(&file)?, game, table, context)?;
+        let mut bad = records.errors.clone();
+        let is_whole = |table: &&SolvedTable| table.table().manifest().complete;
+        let is_final = |table: &&SolvedTable| is_whole(table) || !can_search(game);
+        if let Some(table) = table.filter(|_| !game.is_layered()).filter(is_final) {
+            let missing = records
+                .positions(self.last)
+                .filter(|(_, position)| table.states().find(position).is_none());
+            bad.extend(missing.map(|(place, position)| (place, lines::missing(&position, table))));
+        }
+        let name = file.display();
+        if let Some((place, wrong)) = bad.into_iter().min_by_key(|(place, _)| *place) {
+            let wrong = wrong.map(|what| format!("{name}, {place}: {what}"));
+            return Err(wrong.with_hint("correct it or leave it out"));
+        }
+        if records.games.is_empty() {
+            return Err(Error::new(format!("no position in {name}"), "write one per line"));
+        }
+        let words = format!("those of {name}, weighted by how often they occur");
+        let origin = Origin { source: "file", words, is_sample: false, remark: None };
+        let positions = records.positions(self.last).map(|(_, position)| position);
+        Ok(PositionList::new(game, positions, origin))
+    }
 }
 
 /// Returns a named table, or the one of a whole game if it is there.
@@ -333,35 +368,6 @@ fn solved_if_there(
     let table = whole_if_there(game, table, context)?;
     let table = table.filter(|table| table.manifest().solution.is_some());
     table.map(|table| context.solved(table, true)).transpose()
-}
-
-/// Reads the positions of a file. Fails at the first invalid line, and at a position that no table contains and that
-/// cannot be searched.
-fn of_file(
-    file: &Path,
-    (game, table): (&dyn Rules, Option<&SolvedTable>),
-    last: bool,
-) -> Result<PositionList, Error> {
-    let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
-    let (text, mut bad) = (lines::read(&file)?, Vec::new());
-    let all = lines::positions(&text, (game, lines::root_of(game, table)?), last, &mut bad);
-    let is_whole = |table: &&SolvedTable| table.table().manifest().complete;
-    let is_final = |table: &&SolvedTable| is_whole(table) || !can_search(game);
-    if let Some(table) = table.filter(|_| !game.is_layered()).filter(is_final) {
-        let is_missing = |line: &&Line| table.states().find(&line.position).is_none();
-        let missing = all.iter().filter(is_missing);
-        bad.extend(missing.map(|line| (line.line, lines::missing(&line.position, table))));
-    }
-    if let Some((line, wrong)) = bad.into_iter().min_by_key(|(line, _)| *line) {
-        let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
-        return Err(wrong.with_hint("correct it or leave it out"));
-    }
-    if all.is_empty() {
-        return Err(Error::new(format!("no position in {}", file.display()), "write one per line"));
-    }
-    let words = format!("those of {}, weighted by how often they occur", file.display());
-    let origin = Origin { source: "file", words, is_sample: false, remark: None };
-    Ok(PositionList::new(game, all.into_iter().map(|line| line.position), origin))
 }
 
 /// Prints what a search will cost, if it is more than a moment.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
-use super::lines::next_line;
+use super::lines::{FormOption, form_parser, next_line};
 use super::lookup_tables::{containing, solved_tables};
 use super::solve::game_of;
 use super::table_args::{
@@ -16,8 +16,10 @@ use super::table_args::{
 use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::oracle::{Oracle, Reach, SearchOracle, SolvedTable, Source, Sources};
-use yomikiri::rules::{AnyPosition, Empties, Rules};
+use yomikiri::rules::forms::Form;
+use yomikiri::rules::{AnyPosition, Empties, Rules, write_game};
 use yomikiri::table::Table;
+use yomikiri_measure::records::Records;
 
 /// Show the value of a position and of each of its moves
 ///
@@ -47,6 +49,11 @@ pub(super) struct Args {
     /// Answer each position on stdin, one per line as text or JSON, with a line of JSON
     #[arg(long, conflicts_with_all = ["japanese", "position"])]
     batch: bool,
+    /// Print the game that leads to the position instead: lines, ggf, sgf or kif
+    #[arg(long = "as", value_name = "FORM", value_parser = form_parser(), hide_possible_values = true, conflicts_with = "batch")]
+    written_as: Option<Form>,
+    #[command(flatten)]
+    form: FormOption,
 }
 
 /// Longest search for a position that no table proves.
@@ -106,8 +113,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         }
         return batch(&|line| sources.answer_line(line), context);
     }
+    text = args.form.asked(&text).into_owned();
     if game.is_some() && text.is_empty() {
         text = "start".to_string();
+    }
+    if let Some(form) = args.written_as {
+        let game = match (&table, &game) {
+            (Some(table), _) => table.game().shared(),
+            (None, Some(game)) => game.clone(),
+            (None, None) => game_of(&text, context)?,
+        };
+        let written = rewritten(&*game, &text, form)?;
+        return context.raw(&written);
     }
     if let Some(game) = &game {
         game.parse_position(text.trim(), &game.start())?;
@@ -157,6 +174,21 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         Source::Table(_) | Source::Rules(_) => None,
     };
     show(source.oracle(), search, position, args.japanese, context)
+}
+
+/// Returns the game of a text in another form.
+fn rewritten(game: &dyn Rules, text: &str, form: Form) -> Result<String, Error> {
+    let mut records = Records::read(text.as_bytes(), game, &game.start(), None)?;
+    if let Some((place, error)) = records.errors.into_iter().next() {
+        return Err(error.map(|what| format!("{place}: {what}")));
+    }
+    let whole = match records.games.len() {
+        1 => records.games.remove(0),
+        count => return Err(format!("{count} games, expected one").into()),
+    };
+    let players = whole.players.each_ref().map(Option::as_deref);
+    let written = write_game(game, &whole.played, players, form)?;
+    Ok(written.trim_end().to_string() + "\n")
 }
 
 /// Shows the answer of an oracle, and the search if it is one.

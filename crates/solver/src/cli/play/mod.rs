@@ -82,7 +82,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> Result<(), Error
     let root = root.and_then(|roots| roots.first().copied()).unwrap_or(game.start());
     let start = args.from.as_ref().map_or(Ok(root), |text| sources.parse(text))?;
     let played = match &args.load {
-        Some(file) => record::read(file, &*game)?,
+        Some(file) => record::read(file, &*game, context)?,
         None => PlayedGame::new(start),
     };
     let mut seats = Vec::new();

@@ -1,14 +1,13 @@
-//! Files of games.
-//!
-//! The file is text: remarks behind `#`, the position that the game begins with, and its moves, passes
-//! among them. `solver query` and `solver export --positions` read the moves as they stand.
+//! Files of games: a line with the position that the game begins with and its moves, or the form of the extension.
 
 use std::path::Path;
 
-use super::super::lines::text_of;
+use super::super::context::Context;
+use super::super::lines::{FormOption, GameFile};
 use super::super::output;
 use yomikiri::error::Error;
-use yomikiri::rules::{PlayedGame, Rules};
+use yomikiri::rules::forms::Form;
+use yomikiri::rules::{PlayedGame, Rules, write_game};
 
 /// Writes a game to a file, which is whole at any time.
 pub(super) fn write(
@@ -17,32 +16,36 @@ pub(super) fn write(
     game: &dyn Rules,
     players: [String; 2],
 ) -> Result<(), Error> {
-    let [first, second] = players;
-    let text = format!(
-        "# {}: {first} against {second}\n{}\n{}\n",
-        game.name(),
-        game.notation(played.start()),
-        played.transcript(game)
-    );
+    let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
+    let form = match extension.as_deref().and_then(|extension| extension.to_str()) {
+        Some("ggf") => Form::Ggf,
+        Some("sgf") => Form::Sgf,
+        Some("kif" | "kifu") => Form::Kif,
+        _ => Form::Lines,
+    };
+    let [first, second] = &players;
+    let text = write_game(game, played, [Some(first), Some(second)], form)?;
+    let text = match form {
+        Form::Lines => format!("# {}: {first} against {second}\n{text}\n", game.name()),
+        _ => text,
+    };
     output::write(file, text.as_bytes())
 }
 
 /// Reads a game from a file.
-pub(super) fn read(file: &Path, game: &dyn Rules) -> Result<PlayedGame, Error> {
-    let name = file.display();
-    let text = text_of(file)?;
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-    let mut lines = lines.filter(|line| !line.trim().is_empty());
-    let wrong = |error: Error| error.map(|what| format!("{name}: {what}"));
-    let Some(first) = lines.next() else {
-        let what = format!("no game in {name}");
-        return Err(Error::new(what, "'save' in 'solver play' writes one"));
-    };
-    let start = game.parse_position(first, &game.start()).map_err(wrong)?;
-    let mut played = PlayedGame::new(start);
-    let moves = lines.collect::<Vec<_>>().join(" ");
-    if !moves.is_empty() {
-        played.play_text(game, &moves).map_err(wrong)?;
+pub(super) fn read(file: &Path, game: &dyn Rules, context: &Context) -> Result<PlayedGame, Error> {
+    let file = GameFile::open(file)?;
+    let records = FormOption::default().read(&file, game, None, context)?;
+    if let Some((place, error)) = records.errors.into_iter().next() {
+        return Err(error.map(|what| format!("{}, {place}: {what}", file.name)));
     }
-    Ok(played)
+    let count = records.games.len();
+    match records.games.into_iter().next() {
+        Some(record) if count == 1 => Ok(record.played),
+        Some(_) => Err(format!("{count} games in {}, expected one", file.name).into()),
+        None => {
+            let what = format!("no game in {}", file.name);
+            Err(Error::new(what, "'save' in 'solver play' writes one"))
+        }
+    }
 }

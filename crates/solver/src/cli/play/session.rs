@@ -337,7 +337,7 @@ impl Session<'_> {
                 Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
                 Err(error) => self.context.line(error.line())?,
             },
-            ("load", false) => match record::read(file, self.game()) {
+            ("load", false) => match record::read(file, self.game(), self.context) {
                 Ok(played) => return Ok(self.begin(played, undone)),
                 Err(error) => self.context.line(error.line())?,
             },

@@ -10,7 +10,7 @@ use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
 use super::ensure_solved::ensure_solved;
-use super::lines;
+use super::lines::{FormOption, GameFile};
 use super::lookup_tables::solved_tables;
 use super::sizes::{Memory, Seconds};
 use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
@@ -19,9 +19,11 @@ use yomikiri::games::othello::search::Evaluation;
 use yomikiri::oracle::{
     Answer, Budget, Oracle, Reach, SearchOracle, SolvedTable, Source, Sources, WantedValues,
 };
+use yomikiri::rules::forms::{self, Form};
 use yomikiri::rules::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
 use yomikiri::search::usual_memory;
 use yomikiri::table::Manifest;
+use yomikiri_measure::records::Records;
 use yomikiri_measure::render::verdict::outcome_cell;
 
 /// Solve a game, a size, a table or a position
@@ -72,6 +74,8 @@ pub(super) struct Args {
     force: bool,
     #[command(flatten)]
     wins: WinPlies,
+    #[command(flatten)]
+    form: FormOption,
 }
 
 /// Plies within which wins with every move are looked for by default: more than in lists of positions.
@@ -101,15 +105,15 @@ pub(super) struct Output<'a> {
 enum Question {
     /// A position of a game.
     Position(AnyPosition),
-    /// The positions of a text, one per line, and its name in messages.
-    Lines(String, String),
+    /// The last positions of the games of a file, and its name in messages.
+    Games(String, Records),
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let mut words: Vec<String> = args.first.iter().chain(&args.position).cloned().collect();
     let (game, table) = subject(&args, &mut words, context)?;
     let text = words.join(" ");
-    let (game, question) = question(game, &text, context)?;
+    let (game, question) = question(game, &args.form.asked(&text), args.form, context)?;
     if args.empties.is_some() && !game.has_scores() {
         return Err(Error::from(format!(
             "--empties does not apply to {}: it has no scores",
@@ -141,7 +145,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let task = Task { args: &args, sources, is_named };
     match question {
         Question::Position(position) => task.one(position, context),
-        Question::Lines(name, text) => task.lines(&name, &text, context),
+        Question::Games(name, records) => task.games(&name, &records, context),
     }
 }
 
@@ -176,27 +180,54 @@ fn subject(args: &Args, words: &mut Vec<String>, context: &Context) -> Result<Su
 fn question(
     game: Option<Arc<dyn Rules>>,
     text: &str,
+    form: FormOption,
     context: &Context,
 ) -> Result<(Arc<dyn Rules>, Question), Error> {
-    let is_file = text == "-" || Path::new(text).is_file();
-    let lines = is_file.then(|| lines::read(Path::new(text))).transpose()?;
-    let game = match game {
-        Some(game) => game,
-        None => game_of(lines.as_deref().unwrap_or(text), context)?,
-    };
-    if let Some(lines) = lines {
-        let name = if text == "-" { "stdin" } else { text };
-        return Ok((game, Question::Lines(name.to_string(), lines)));
+    if text == "-" || Path::new(text).is_file() {
+        let file = GameFile::open(Path::new(text))?;
+        let game = game.map_or_else(|| game_of_file(&file, form, context), Ok)?;
+        let records = form.read(&file, &*game, None, context)?;
+        if let Some((place, error)) = records.errors.first() {
+            return Err(error.clone().map(|what| format!("{}, {place}: {what}", file.name)));
+        }
+        return Ok((game, Question::Games(file.name, records)));
     }
+    let game = game.map_or_else(|| game_of(text, context), Ok)?;
     let start = game.start();
     let position = if text.is_empty() { start } else { game.parse_position(text, &start)? };
     Ok((game, Question::Position(position)))
 }
 
-/// Returns the only game in which the first line of a text is a position.
+/// Returns the only game that reads a file.
+fn game_of_file(
+    file: &GameFile,
+    form: FormOption,
+    context: &Context,
+) -> Result<Arc<dyn Rules>, Error> {
+    let text = String::from_utf8_lossy(&file.bytes);
+    let mut lines = text.lines().filter(|line| !forms::without_remark(line).is_empty());
+    if forms::recognise(&text) == Form::Lines && !forms::is_wthor(&file.bytes) {
+        return game_of(&form.asked(lines.next().unwrap_or_default()), context);
+    }
+    let reads = |game: &Arc<dyn Rules>| {
+        let records = form.read(file, &**game, None, context);
+        records.is_ok_and(|records| records.errors.is_empty() && !records.games.is_empty())
+    };
+    let name = &file.name;
+    let mut games: Vec<_> = context.games.all().into_iter().filter(reads).collect();
+    match games.len() {
+        1 => Ok(games.remove(0)),
+        _ => Err(Error::new(
+            format!("{name}: its game is not named"),
+            "name it: 'solver solve 8x8 FILE'",
+        )),
+    }
+}
+
+/// Returns the only game in which a text is a position.
 pub(super) fn game_of(text: &str, context: &Context) -> Result<Arc<dyn Rules>, Error> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let fits = |game: &Arc<dyn Rules>| game.parse_position(line, &game.start()).is_ok();
+    let fits = |game: &Arc<dyn Rules>| game.parse_position(text, &game.start()).is_ok();
     let mut found: Vec<Arc<dyn Rules>> = context.games.all().into_iter().filter(fits).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
@@ -256,13 +287,10 @@ impl Task<'_> {
         })
     }
 
-    /// Solves the position of each line and writes a line for each.
-    fn lines(self, name: &str, text: &str, context: &mut Context) -> Result<(), Error> {
-        let start = self.sources.game().start();
-        for (number, line) in lines::of_positions(text) {
-            let located = |error: Error| error.map(|what| format!("{name}, line {number}: {what}"));
-            let position = self.sources.game().parse_position(line, &start);
-            let position = position.map_err(located)?;
+    /// Solves the last position of each game and writes a line for each.
+    fn games(self, name: &str, records: &Records, context: &mut Context) -> Result<(), Error> {
+        for (place, position) in records.positions(true) {
+            let located = |error: Error| error.map(|what| format!("{name}, {place}: {what}"));
             let solved = self.solve(position).map_err(located)?;
             let output = Output::of(solved.0, &solved.1);
             context.raw(&self.line(&output, context)?)?;
@@ -333,8 +361,7 @@ impl Args {
         let start = game.start();
         let has_start = || match question {
             Question::Position(position) => *position == start,
-            Question::Lines(_, text) => lines::of_positions(text)
-                .any(|(_, line)| game.parse_position(line, &start).is_ok_and(|at| at == start)),
+            Question::Games(_, records) => records.positions(true).any(|(_, at)| at == start),
         };
         let is_known = tables
             .iter()
