@@ -12,17 +12,46 @@ use std::hint::black_box;
 use common::{COUNTS, solve, table_in};
 use dashmap::DashSet;
 use divan::Bencher;
-use divan::counter::ItemsCount;
+use divan::counter::{BytesCount, ItemsCount};
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::games::othello::{Board, Othello};
-use yomikiri::rules::{Game, Position, Side};
+use yomikiri::progress::Silent;
+use yomikiri::registry::othello;
+use yomikiri::rules::{Game, PlayedGame, Position, Side};
 use yomikiri::solve::RowOrder;
 use yomikiri::table::rows::Rows;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
+use yomikiri_measure::records::Records;
 
 fn main() {
     divan::main();
+}
+
+/// Games of 8×8 in 1 MB of transcripts; the items are bytes.
+#[divan::bench]
+fn games_of_a_file(bencher: Bencher) {
+    let game = othello("8").expect("a board");
+    let mut lines = String::new();
+    let (mut games, mut positions) = (0, 0);
+    while lines.len() < 1_000_000 {
+        // The move in the middle of the legal ones, but for one ply that differs from game to game.
+        let mut played = PlayedGame::new(game.start());
+        while let actions = game.actions(&played.position().state)
+            && !actions.is_empty()
+        {
+            let ply = played.moves().len();
+            let choice = if ply == games % 60 { games / 60 } else { actions.len() / 2 };
+            played.play(&*game, actions[choice % actions.len()]);
+        }
+        (games, positions) = (games + 1, positions + played.moves().len() + 1);
+        lines += &(played.transcript(&*game).replace(' ', "") + "\n");
+    }
+    bencher.counter(BytesCount::new(lines.len())).bench(|| {
+        let read = Records::read(lines.as_bytes(), &*game, &game.start(), None, &Silent);
+        let read = read.expect("lines of moves");
+        assert_eq!((read.games.len(), read.positions(false).count()), (games, positions));
+    });
 }
 
 /// Boards, as indices of `COUNTS`.

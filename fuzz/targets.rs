@@ -207,7 +207,7 @@ fn notation(data: &[u8]) {
 fn records(data: &[u8]) {
     let Some((name, bytes)) = headed(data) else { return };
     let Some(game) = game(name) else { return };
-    let read = |bytes: &[u8]| Records::read(bytes, &*game, &game.start(), None);
+    let read = |bytes: &[u8]| Records::read(bytes, &*game, &game.start(), None, &Silent);
     let Ok(records) = read(bytes) else { return };
     records.contradictions(&*game);
     let last: Vec<AnyPosition> = records.positions(true).map(|(_, position)| position).collect();

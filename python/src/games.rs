@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 use yomikiri::error::Error;
 use yomikiri::games::listed::{GOES_ON, Listed, Listing};
 use yomikiri::oracle::empty_squares;
-use yomikiri::progress::Progress;
+use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::encode::{Encoding, Layout, Plane, Squares};
 use yomikiri::rules::forms::Form;
 use yomikiri::rules::{
-    self as rules, Action, AnyPosition, Empties, Game as _, Outcome, Position, Rules, Side,
+    self as rules, Action, AnyPosition, Claim, Empties, Game as _, Outcome, Position, Rules, Side,
     Symmetry, write_game,
 };
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
@@ -238,7 +238,7 @@ impl Game {
     ) -> PyResult<(Vec<ReadGame>, String, Vec<String>)> {
         let asked = form.map(form_named).transpose()?;
         let game = &self.game;
-        let read = released(py, || Records::read(&bytes, &**game, &game.start(), asked))?;
+        let read = released(py, || Records::read(&bytes, &**game, &game.start(), asked, &Silent))?;
         let records = read.map_err(|error| position_error(error.line()))?;
         let words = records.words().unwrap_or_else(|| Form::Lines.title().to_string());
         let errors = records.errors.iter();
@@ -690,9 +690,15 @@ impl PlayedGame {
     }
 
     /// Writes the game in a form.
-    fn text(&self, form: &str, players: [Option<String>; 2]) -> PyResult<String> {
+    fn text(
+        &self,
+        form: &str,
+        players: [Option<String>; 2],
+        result: Option<&str>,
+    ) -> PyResult<String> {
         let players = players.each_ref().map(Option::as_deref);
-        let written = write_game(&*self.game, &self.played, players, form_named(form)?);
+        let claim = result.and_then(Claim::read);
+        let written = write_game(&*self.game, &self.played, players, claim, form_named(form)?);
         written.map_err(|error| value_error(error.line()))
     }
 

@@ -87,13 +87,16 @@ impl fmt::Display for Claim {
 }
 
 impl Claim {
-    /// Reads a result: `1-0`, `1/2-1/2`, `38-26`. The first player's part is first.
-    pub(crate) fn read(text: &str) -> Option<Claim> {
+    /// Reads a result: `1-0`, `1/2-1/2`, `38-26`, the first player's part first; or that player's margin, `+12`.
+    pub fn read(text: &str) -> Option<Claim> {
         match text {
             "1-0" => Some(Claim::Winner(Some(Side::First))),
             "0-1" => Some(Claim::Winner(Some(Side::Second))),
             "1/2-1/2" | "½-½" | "0.5-0.5" => Some(Claim::Winner(None)),
             _ => {
+                if text.starts_with(['+', '-']) {
+                    return text.parse().ok().map(|margin| Claim::Margin(margin, None));
+                }
                 let (first, second) = text.split_once('-')?;
                 let number = |text: &str| text.parse::<u8>().ok().map(i32::from);
                 Some(Claim::Margin(number(first)? - number(second)?, None))

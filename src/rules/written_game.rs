@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::forms::Form;
-use super::{Action, AnyPosition, Empties, Held, Outcome, PlayedGame, Rules, Side};
+use super::{Action, AnyPosition, Claim, Empties, Held, Outcome, PlayedGame, Rules, Side};
 use crate::error::Error;
 
 /// Names of pieces in KIF, by their English names.
@@ -28,13 +28,15 @@ const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八'
 const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
 
 /// Returns a game in a form: lines, GGF and SGF (Othello), KIF (games of the shogi family). Names of players that a form cannot
-/// contain are left out.
+/// contain are left out. A result that the board does not show, `claim`, is written where the form can: SGF and KIF a winner, GGF and
+/// SGF a margin.
 ///
 /// Fails for a form that the game is not written in.
 pub fn write_game(
     game: &dyn Rules,
     played: &PlayedGame,
     players: [Option<&str>; 2],
+    claim: Option<Claim>,
     form: Form,
 ) -> Result<String, Error> {
     let is_othello = squares_of(game, played.start()).is_some();
@@ -42,9 +44,9 @@ pub fn write_game(
     let players = players.map(|name| name.unwrap_or_default().replace(['[', ']', '\\', '\n'], " "));
     match form {
         Form::Lines => Ok(line(game, played)),
-        Form::Ggf if is_othello && game.shape() == (8, 8) => Ok(ggf(game, played, &players)),
-        Form::Sgf if is_othello => Ok(sgf(game, played, &players)),
-        Form::Kif if has_japanese => Ok(kif(game, played, &players)),
+        Form::Ggf if is_othello && game.shape() == (8, 8) => Ok(ggf(game, played, claim, &players)),
+        Form::Sgf if is_othello => Ok(sgf(game, played, claim, &players)),
+        Form::Kif if has_japanese => Ok(kif(game, played, claim, &players)),
         _ => {
             let forms = match (is_othello, has_japanese) {
                 (true, _) if game.shape() == (8, 8) => "lines, ggf or sgf",
@@ -81,11 +83,20 @@ fn margin(game: &dyn Rules, played: &PlayedGame, empties: Empties) -> Option<i32
     game.is_terminal(&state).then(|| sign * i32::from(game.score(&state, empties).0))
 }
 
-fn ggf(game: &dyn Rules, played: &PlayedGame, [black, white]: &[String; 2]) -> String {
+fn ggf(
+    game: &dyn Rules,
+    played: &PlayedGame,
+    claim: Option<Claim>,
+    [black, white]: &[String; 2],
+) -> String {
     let (squares, side) = squares_of(game, played.start()).unwrap_or_default();
     let side = if side == 'X' { '*' } else { 'O' };
     let squares = squares.replace('X', "*");
-    let result = margin(game, played, Empties::ToWinner);
+    let claimed = match claim {
+        Some(Claim::Margin(margin, _)) => Some(margin),
+        _ => None,
+    };
+    let result = margin(game, played, Empties::ToWinner).or(claimed);
     let result = result.map_or("?".to_string(), |margin| format!("{margin:+}.00"));
     let mut text = format!(
         "(;GM[Othello]PC[yomikiri]PB[{black}]PW[{white}]RE[{result}]TY[8]BO[8 {squares} {side}]"
@@ -104,7 +115,12 @@ fn colour(side: Side) -> char {
     if side == Side::First { 'B' } else { 'W' }
 }
 
-fn sgf(game: &dyn Rules, played: &PlayedGame, [black, white]: &[String; 2]) -> String {
+fn sgf(
+    game: &dyn Rules,
+    played: &PlayedGame,
+    claim: Option<Claim>,
+    [black, white]: &[String; 2],
+) -> String {
     let (rows, columns) = game.shape();
     let size = if rows == columns { rows.to_string() } else { format!("{columns}:{rows}") };
     let (squares, side) = squares_of(game, played.start()).unwrap_or_default();
@@ -113,11 +129,13 @@ fn sgf(game: &dyn Rules, played: &PlayedGame, [black, white]: &[String; 2]) -> S
         places.map(|(at, _)| format!("[{}]", point(at, columns))).collect()
     };
     let first = if side == 'X' { 'B' } else { 'W' };
-    let result = match margin(game, played, Empties::Uncounted) {
+    let on_board = margin(game, played, Empties::Uncounted);
+    let result = match on_board.map(|margin| Claim::Margin(margin, None)).or(claim) {
         None => "Void".to_string(),
-        Some(0) => "0".to_string(),
-        Some(margin) if margin > 0 => format!("B+{margin}"),
-        Some(margin) => format!("W+{}", -margin),
+        Some(Claim::Margin(0, _) | Claim::Winner(None)) => "0".to_string(),
+        Some(Claim::Margin(margin, _)) if margin > 0 => format!("B+{margin}"),
+        Some(Claim::Margin(margin, _)) => format!("W+{}", -margin),
+        Some(Claim::Winner(Some(side))) => format!("{}+", colour(side)),
     };
     let mut text = format!("(;FF[4]GM[2]AP[yomikiri]SZ[{size}]");
     for (name, player) in [("PB", black), ("PW", white)] {
@@ -145,7 +163,12 @@ fn point(square: usize, columns: usize) -> String {
     format!("{}{}", char::from(b'a' + (square % columns) as u8), square / columns + 1)
 }
 
-fn kif(game: &dyn Rules, played: &PlayedGame, [first, second]: &[String; 2]) -> String {
+fn kif(
+    game: &dyn Rules,
+    played: &PlayedGame,
+    claim: Option<Claim>,
+    [first, second]: &[String; 2],
+) -> String {
     let is_shogi = game.shape() == (5, 5);
     let name = if is_shogi { "５五将棋" } else { "どうぶつしょうぎ" };
     let mut text = "#KIF version=2.0 encoding=UTF-8\n".to_string();
@@ -161,8 +184,15 @@ fn kif(game: &dyn Rules, played: &PlayedGame, [first, second]: &[String; 2]) -> 
         let _ = writeln!(text, "{number:4} {name}");
         previous = Some(to);
     }
-    if let Some(end) = played.end(game) {
-        let word = match end.outcome {
+    let mover = played.position().side;
+    let claimed = match claim {
+        Some(Claim::Winner(None)) => Some(Outcome::Draw),
+        Some(Claim::Winner(Some(side))) if side == mover => Some(Outcome::Win),
+        Some(Claim::Winner(Some(_))) => Some(Outcome::Loss),
+        _ => None,
+    };
+    if let Some(outcome) = played.end(game).map(|end| end.outcome).or(claimed) {
+        let word = match outcome {
             Outcome::Loss => "投了",
             Outcome::Win => "反則勝ち",
             Outcome::Draw => "千日手",

@@ -4,6 +4,7 @@
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_links;
+mod forms;
 mod keep;
 mod manners;
 mod match_command;

@@ -204,6 +204,7 @@ fn games_of_ggf() {
     let records = games("othello-8x8", &file);
     assert_eq!(records.len(), 3);
     assert_eq!(records[0].2, [Some("Ann".to_string()), Some("Bo".to_string())]);
+    assert_eq!(games("othello-8x8", &ggf.to_ascii_lowercase())[0].0, records[0].0);
     let claims = |text: &str| games("othello-8x8", &ggf.replace("RE[?]", text))[0].1;
     assert_eq!(claims("RE[+4.000]"), Some(Claim::Margin(4, Some(Empties::ToWinner))));
     assert_eq!(claims("RE[-2.00:t]"), Some(Claim::Winner(Some(Side::Second))));
@@ -278,7 +279,9 @@ fn wthor() -> Vec<u8> {
 fn bases_of_wthor() {
     let (bytes, game) = (wthor(), game("othello-8x8"));
     assert!(forms::is_wthor(&bytes) && !forms::is_wthor(&bytes[1..]) && !forms::is_wthor(b"f5d6"));
-    let sheets = forms::wthor_sheets(&bytes).unwrap();
+    assert_eq!(forms::wthor_games(&bytes), Ok(1));
+    assert!(forms::wthor_games(&bytes[1..]).unwrap_err().to_string().contains("not a WTHOR base"));
+    let sheets = [forms::wthor_sheet(&bytes, 0)];
     let (played, claim) = PlayedGame::of_sheet(&*game, &sheets[0], &game.start()).unwrap();
     assert_eq!(game.notation(played.position()), read("othello-8x8", "f5d6c5f4e7f6g5e6e3"));
     assert_eq!(claim, Some(Claim::Margin(64, Some(Empties::ToWinner))));
@@ -287,9 +290,14 @@ fn bases_of_wthor() {
     assert_eq!(wrong.unwrap(), "the text records +12 for Black, the board +64");
     let other = played.contradiction(&*game, Claim::Winner(Some(Side::Second)));
     assert_eq!(other.unwrap(), "the text records White's win, the board Black's win");
+    // A move behind a hole.
+    let mut hole = bytes.clone();
+    hole[16 + 8 + 3] = 0;
+    let misread = PlayedGame::of_sheet(&*game, &forms::wthor_sheet(&hole, 0), &game.start());
+    assert_eq!(misread.unwrap_err().error.to_string(), "illegal move 4 `code 0`");
     let mut illegal = bytes.clone();
     illegal[16 + 8 + 1] = 11;
-    let sheets = forms::wthor_sheets(&illegal).unwrap();
+    let sheets = [forms::wthor_sheet(&illegal, 0)];
     let misread = PlayedGame::of_sheet(&*game, &sheets[0], &game.start()).unwrap_err();
     assert_eq!((misread.at, misread.error.to_string()), (25, "illegal move 2 `a1`".to_string()));
 }
@@ -359,6 +367,9 @@ fn games_of_kif() {
     assert_eq!(*claim, Some(Claim::Winner(Some(Side::First))));
     assert_eq!(players[1].as_deref(), Some("Bo"));
     assert_eq!(read("minishogi", &KIF.replace('\n', "\r\n")), after);
+    // The piece is the one that moves.
+    let wrong = read("minishogi", &KIF.replace("同　飛(15)", "１四銀(15)"));
+    assert!(wrong.contains("illegal move 3 `１四銀(15)`, read as KIF"), "{wrong}");
     // Variations come after the main line, and a new header begins another game.
     let varied = format!("{KIF}\n変化：3手\n   3 ４四銀(35)\n\n{KIF}");
     let records = games("minishogi", &varied);
@@ -541,7 +552,7 @@ proptest! {
             whole.moves().iter().skip(skipped).for_each(|(_, action)| late.play(&*game, *action));
             for played in [whole, late] {
                 for form in written {
-                    let text = write_game(&*game, &played, [Some("Ann]"), None], *form).unwrap();
+                    let text = write_game(&*game, &played, [Some("Ann]"), None], None, *form).unwrap();
                     let asked = if *form == Form::Lines { Form::Lines } else { forms::recognise(&text) };
                     prop_assert_eq!(asked, *form);
                     let sheets = forms::sheets(&text, asked).unwrap();
@@ -562,7 +573,9 @@ proptest! {
 fn forms_that_a_game_lacks_are_refused() {
     let refused = |name: &str, form| {
         let game = game(name);
-        write_game(&*game, &PlayedGame::new(game.start()), [None, None], form).unwrap_err().line()
+        write_game(&*game, &PlayedGame::new(game.start()), [None, None], None, form)
+            .unwrap_err()
+            .line()
     };
     assert_eq!(
         refused("minishogi", Form::Ggf),
@@ -576,4 +589,29 @@ fn forms_that_a_game_lacks_are_refused() {
         refused("connect-four", Form::Kif),
         "games of connect-four are not written as KIF; choose lines"
     );
+}
+
+#[test]
+fn results_that_the_board_does_not_show_are_written() {
+    let rewritten = |name: &str, text: &str, form| {
+        let rules = game(name);
+        let (played, claim, players) = games(name, text).remove(0);
+        let players = players.each_ref().map(Option::as_deref);
+        let text = write_game(&*rules, &played, players, claim, form).unwrap();
+        games(name, &text)[0].1
+    };
+    let (ann, bo) =
+        (Some(Claim::Winner(Some(Side::First))), Some(Claim::Winner(Some(Side::Second))));
+    assert_eq!(rewritten("minishogi", CSA, Form::Kif), ann);
+    assert_eq!(rewritten("minishogi", &CSA.replace("%TORYO", "%KACHI"), Form::Kif), bo);
+    assert_eq!(rewritten("othello-8x8", "(;GM[2]RE[W+R];B[f5])", Form::Sgf), bo);
+    assert_eq!(
+        rewritten("othello-8x8", "(;GM[2]RE[B+12];B[f5])", Form::Sgf),
+        Some(Claim::Margin(12, None))
+    );
+    let ggf = rewritten("othello-8x8", "(;GM[2]RE[W+12];B[f5])", Form::Ggf);
+    assert_eq!(ggf, Some(Claim::Margin(-12, Some(Empties::ToWinner))));
+    for claim in [ann, bo, Some(Claim::Winner(None)), Some(Claim::Margin(-3, None))] {
+        assert_eq!(Claim::read(&claim.unwrap().to_string()), claim);
+    }
 }

@@ -1,12 +1,13 @@
 //! Games and positions of a file, in any form that people keep them in.
 //!
 //! ```
+//! use yomikiri::progress::Silent;
 //! use yomikiri::registry::othello;
 //! use yomikiri_measure::records::Records;
 //!
 //! let game = othello("8")?;
 //! let text = b"(;GM[2]SZ[8];B[f5];W[d6])\n(;GM[2]SZ[8];B[fe])";
-//! let records = Records::read(text, &*game, &game.start(), None)?;
+//! let records = Records::read(text, &*game, &game.start(), None, &Silent)?;
 //! assert_eq!((records.form.title(), records.games.len()), ("SGF", 2));
 //! assert_eq!(records.positions(false).count(), 3 + 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -18,11 +19,15 @@ use std::fmt;
 use encoding_rs::{SHIFT_JIS, UTF_16BE, UTF_16LE};
 use yomikiri::error::Error;
 use yomikiri::parallel;
+use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::forms::{self, Form};
 use yomikiri::rules::{AnyPosition, Claim, PlayedGame, Rules, Sheet};
 
 /// Games that a task plays.
 const AT_ONCE: usize = 256;
+
+/// Games whose reading is worth a progress bar.
+const MANY: usize = 10_000;
 
 /// Place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,22 +86,25 @@ impl Records {
         game: &dyn Rules,
         from: &AnyPosition,
         asked: Option<Form>,
+        progress: &dyn Progress,
     ) -> Result<Records, Error> {
         if asked.map_or_else(|| forms::is_wthor(bytes), |form| form == Form::Wthor) {
-            let sheets = forms::wthor_sheets(bytes)?;
+            let count = forms::wthor_games(bytes)?;
+            let sheet = |index| Cow::Owned(forms::wthor_sheet(bytes, index));
             let places = |at: usize| Place::Game(forms::wthor_game(at));
-            return Ok(played(Form::Wthor, &sheets, game, from, &places));
+            return Ok(played(Form::Wthor, count, &sheet, (game, from), &places, progress));
         }
-        let text = text_of(bytes)?;
+        let text = text_of_bytes(bytes)?;
         let text = forms::without_mark(&text);
         let form = asked.unwrap_or_else(|| forms::recognise(text));
         let lines = LineStarts::of(text);
         let places = |at: usize| lines.place(text, at);
         let sheets = forms::sheets(text, form).map_err(|misread| {
             let place = places(misread.at);
-            misread.error.map(|what| format!("{place}: {what}"))
+            form.named(misread.error).map(|what| format!("{place}: {what}"))
         })?;
-        Ok(played(form, &sheets, game, from, &places))
+        let sheet = |index: usize| Cow::Borrowed(&sheets[index]);
+        Ok(played(form, sheets.len(), &sheet, (game, from), &places, progress))
     }
 
     /// Returns all positions with the places of their games; of each game all or only the `last`.
@@ -120,51 +128,62 @@ impl Records {
     pub fn words(&self) -> Option<String> {
         let positions: usize =
             self.games.iter().map(|record| record.played.moves().len() + 1).sum();
-        let games = self.games.len();
+        let games = match self.games.len() {
+            1 => "1 game".to_string(),
+            count => format!("{count} games"),
+        };
         (self.form != Form::Lines)
-            .then(|| format!("{}: {games} games, {positions} positions", self.form.title()))
+            .then(|| format!("{}: {games}, {positions} positions", self.form.title()))
     }
 }
 
-/// Plays the games of sheets.
-fn played(
+/// Plays the games of sheets, each of which is made where it is played.
+fn played<'t>(
     form: Form,
-    sheets: &[Sheet<'_>],
-    game: &dyn Rules,
-    from: &AnyPosition,
+    count: usize,
+    sheet: &(dyn Fn(usize) -> Cow<'t, Sheet<'t>> + Sync),
+    (game, from): (&dyn Rules, &AnyPosition),
     place: &(dyn Fn(usize) -> Place + Sync),
+    progress: &dyn Progress,
 ) -> Records {
-    let chunks = sheets.chunks(AT_ONCE).collect::<Vec<_>>();
-    let played = parallel::map(chunks.len(), &|chunk| {
-        chunks[chunk]
-            .iter()
-            .map(|sheet| PlayedGame::of_sheet(game, sheet, from))
-            .collect::<Vec<_>>()
-    });
-    let mut records = Records { form, games: Vec::with_capacity(sheets.len()), errors: Vec::new() };
-    for (sheet, result) in sheets.iter().zip(played.into_iter().flatten()) {
-        match result {
-            Ok((played, claim)) => records.games.push(Record {
-                place: place(sheet.at),
-                played,
-                players: sheet.players.clone(),
-                claim,
-            }),
-            Err(misread) => {
-                let error = form.named(misread.error);
-                records.errors.push((place(misread.at), error));
+    let one = |index: usize| {
+        let sheet = sheet(index);
+        match PlayedGame::of_sheet(game, &sheet, from) {
+            Ok((played, claim)) => {
+                let players = sheet.players.clone();
+                Ok(Record { place: place(sheet.at), played, players, claim })
             }
+            Err(misread) => Err((place(misread.at), form.named(misread.error))),
+        }
+    };
+    let progress: &dyn Progress = if count < MANY { &Silent } else { progress };
+    progress.begin_with("reading", Some(count as u64), "games");
+    let all = parallel::map(count.div_ceil(AT_ONCE), &|task| {
+        let games = task * AT_ONCE..count.min((task + 1) * AT_ONCE);
+        progress.advance(games.len() as u64);
+        games.map(one).collect::<Vec<_>>()
+    });
+    progress.finish("games read");
+    let mut records = Records { form, games: Vec::with_capacity(count), errors: Vec::new() };
+    for result in all.into_iter().flatten() {
+        match result {
+            Ok(record) => records.games.push(record),
+            Err(error) => records.errors.push(error),
         }
     }
     records
 }
 
-/// Returns the text of bytes in UTF-8, UTF-16 with a mark, or Shift_JIS.
-fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, Error> {
+/// Returns the text of bytes in UTF-8, UTF-16 with a mark, or Shift_JIS. Fails for other bytes and for a text with the byte 0.
+pub fn text_of_bytes(bytes: &[u8]) -> Result<Cow<'_, str>, Error> {
     let by_mark = [(&b"\xff\xfe"[..], UTF_16LE), (b"\xfe\xff", UTF_16BE)];
     let marked = by_mark.into_iter().find(|(mark, _)| bytes.starts_with(mark));
     let wrong = match (marked, std::str::from_utf8(bytes)) {
-        (None, Ok(text)) => return Ok(Cow::Borrowed(text)),
+        (None, Ok(text)) if !text.contains('\0') => return Ok(Cow::Borrowed(text)),
+        (None, Ok(_)) => {
+            let hint = "a WTHOR base has 16 bytes and 68 for each game of its header";
+            return Err(Error::new("neither a text nor a WTHOR base: it has the byte 0", hint));
+        }
         (None, Err(wrong)) => wrong.valid_up_to(),
         (Some(_), _) => 0,
     };
@@ -202,17 +221,20 @@ mod tests {
 
     #[test]
     fn encodings_are_found() {
-        assert_eq!(text_of("歩".as_bytes()).unwrap(), "歩");
-        assert_eq!(text_of(b"\x95\xe0").unwrap(), "歩");
-        assert_eq!(text_of(b"\xff\xfef\x005\x00").unwrap().trim_start_matches('\u{feff}'), "f5");
-        assert!(text_of(b"\xff\xff\xff").unwrap_err().to_string().contains("byte 0"));
+        assert_eq!(text_of_bytes("歩".as_bytes()).unwrap(), "歩");
+        assert_eq!(text_of_bytes(b"\x95\xe0").unwrap(), "歩");
+        assert_eq!(
+            text_of_bytes(b"\xff\xfef\x005\x00").unwrap().trim_start_matches('\u{feff}'),
+            "f5"
+        );
+        assert!(text_of_bytes(b"\xff\xff\xff").unwrap_err().to_string().contains("byte 0"));
     }
 
     #[test]
     fn errors_have_their_places() {
         let game = othello("8").unwrap();
         let text = "f5d6\n# remark\n\n  f5d6c5a1\n";
-        let read = Records::read(text.as_bytes(), &*game, &game.start(), None).unwrap();
+        let read = Records::read(text.as_bytes(), &*game, &game.start(), None, &Silent).unwrap();
         assert_eq!((read.games.len(), read.errors.len()), (1, 1));
         let (place, error) = &read.errors[0];
         assert_eq!(place.to_string(), "line 4, column 9");

@@ -99,7 +99,7 @@ class GameRecord:
 
     def text(self, format: str = "lines") -> str:
         """Writes the game: as a line, or as ``ggf``, ``sgf`` (Othello), ``kif`` (shogi)."""
-        return self._core_game.text(format, self.players)
+        return self._core_game.text(format, self.players, self.result)
 
 
 class Game:

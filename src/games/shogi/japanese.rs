@@ -82,10 +82,21 @@ fn square(file: char, rank: char) -> Option<String> {
 /// Rewrites a move of KIF, `５三歩(54)`, or of CSA, `5453FU`, as USI; `None` for any other text.
 pub(super) fn usi_of(game: &Shogi, position: &Position<Board>, text: &str) -> Option<String> {
     let text = text.trim_start_matches(['▲', '△', '▼', '▽', '☗', '☖']);
-    if text.is_ascii() { of_csa(game, position, text) } else { of_kif(text) }
+    if text.is_ascii() { of_csa(game, position, text) } else { of_kif(game, position, text) }
 }
 
-fn of_kif(text: &str) -> Option<String> {
+/// Returns the letter of the piece on a square.
+fn letter_on(game: &Shogi, position: &Position<Board>, file: char, rank: char) -> Option<String> {
+    let variant = game.variant();
+    let column = variant.columns.checked_sub(digit(file).filter(|file| *file > 0)?)?;
+    let row = digit(rank)?.checked_sub(1).filter(|row| *row < variant.rows)?;
+    let place = absolute(variant, position.side, row * variant.columns + column);
+    let (_, kind) = position.state.cells[place].piece()?;
+    Some(sfen_letter(variant, kind))
+}
+
+/// The name is that of the piece before the move.
+fn of_kif(game: &Shogi, position: &Position<Board>, text: &str) -> Option<String> {
     let mut signs = text.chars();
     let to = square(signs.next()?, signs.next()?)?;
     let (letter, rest) = piece(signs.as_str(), &KIF)?;
@@ -96,9 +107,10 @@ fn of_kif(text: &str) -> Option<String> {
         Some(rest) => ("+", rest),
         None => ("", rest.strip_prefix("不成").unwrap_or(rest)),
     };
-    let mut from = rest.strip_prefix('(')?.strip_suffix(')')?.chars();
-    let origin = square(from.next()?, from.next()?)?;
-    from.next().is_none().then(|| format!("{origin}{to}{promotion}"))
+    let from: Vec<char> = rest.strip_prefix('(')?.strip_suffix(')')?.chars().collect();
+    let [file, rank] = from[..] else { return None };
+    let is_there = letter_on(game, position, file, rank)? == letter;
+    is_there.then_some(format!("{}{to}{promotion}", square(file, rank)?))
 }
 
 /// The name is that of the piece after the move, so a promotion shows on the board before it.
@@ -111,12 +123,7 @@ fn of_csa(game: &Shogi, position: &Position<Board>, text: &str) -> Option<String
     if (from_file, from_rank) == ('0', '0') {
         return Some(format!("{letter}*{to}"));
     }
-    let variant = game.variant();
-    let column = variant.columns.checked_sub(digit(from_file)?)?;
-    let row = digit(from_rank)?.checked_sub(1).filter(|row| *row < variant.rows)?;
-    let place = absolute(variant, position.side, row * variant.columns + column);
-    let (_, kind) = position.state.cells[place].piece()?;
-    let before = sfen_letter(variant, kind);
+    let before = letter_on(game, position, from_file, from_rank)?;
     let promotion = match before == letter {
         true => "",
         false if letter.strip_prefix('+') == Some(&before) => "+",

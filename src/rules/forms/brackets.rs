@@ -103,8 +103,8 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 fn side_of(name: &str) -> Option<Side> {
     match name {
-        "B" => Some(Side::First),
-        "W" => Some(Side::Second),
+        "B" | "b" => Some(Side::First),
+        "W" | "w" => Some(Side::Second),
         _ => None,
     }
 }
@@ -113,7 +113,7 @@ fn side_of(name: &str) -> Option<Side> {
 fn ggf<'t>(properties: &[Property<'t>], at: usize) -> Result<Sheet<'t>, Misread> {
     let mut sheet = Sheet { at, ..Sheet::default() };
     for Property { name, value, at } in properties {
-        match *name {
+        match &*name.to_ascii_uppercase() {
             "BO" => {
                 let squares = value.trim_start();
                 let size =
@@ -164,7 +164,7 @@ fn sgf<'t>(properties: &[Property<'t>], at: usize) -> Result<Sheet<'t>, Misread>
     let mut to_move = Side::First;
     for Property { name, value, at } in properties {
         let value = value.trim();
-        match *name {
+        match &*name.to_ascii_uppercase() {
             "GM" if value != "2" => {
                 let what = format!("GM[{value}] is another game than Othello");
                 return Err(Misread::new(*at, Error::new(what, "expected GM[2]")));

@@ -180,9 +180,14 @@ fn other_form(text: &str, form: Form) -> Option<(usize, Form)> {
     })
 }
 
-/// Returns the games of a WTHOR base.
-pub fn wthor_sheets(bytes: &[u8]) -> Result<Vec<Sheet<'static>>, Error> {
-    wthor::read(bytes)
+/// Returns the number of games of a WTHOR base; fails for other bytes and other boards than 8×8.
+pub fn wthor_games(bytes: &[u8]) -> Result<usize, Error> {
+    wthor::games(bytes)
+}
+
+/// Returns a game of a WTHOR base, of which there are [`wthor_games`].
+pub fn wthor_sheet(bytes: &[u8], index: usize) -> Sheet<'static> {
+    wthor::sheet(bytes, index)
 }
 
 /// Returns the number of the game of a WTHOR base at a byte, from 1.

@@ -35,7 +35,7 @@ fn count(head: &[u8]) -> usize {
     u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Sheet<'static>>, Error> {
+pub(super) fn games(bytes: &[u8]) -> Result<usize, Error> {
     if !is_base(bytes) {
         let what = "not a WTHOR base: its header and its length differ";
         return Err(
@@ -45,12 +45,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Sheet<'static>>, Error> {
     if bytes[12] == 10 {
         return Err("a base of 10×10 boards, expected 8×8".into());
     }
-    Ok(bytes[HEAD..].chunks_exact(GAME).zip(0..).map(|(game, index)| sheet(game, index)).collect())
+    Ok(count(bytes))
 }
 
-fn sheet(game: &[u8], index: usize) -> Sheet<'static> {
+pub(super) fn sheet(bytes: &[u8], index: usize) -> Sheet<'static> {
     let begin = HEAD + GAME * index;
-    let moves = game[FRONT..].iter().take_while(|code| **code != 0);
+    let game = &bytes[begin..begin + GAME];
+    // A 0 before the last move is none.
+    let count = game[FRONT..].iter().rposition(|code| *code != 0).map_or(0, |last| last + 1);
+    let moves = game[FRONT..].iter().take(count);
     let words = moves.enumerate().map(|(place, code)| {
         let (row, column) = (usize::from(code / 10), usize::from(code % 10));
         let is_square = (1..=8).contains(&row) && (1..=8).contains(&column);

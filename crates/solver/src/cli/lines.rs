@@ -13,7 +13,7 @@ use yomikiri::input;
 use yomikiri::oracle::{LONGEST_LINE, SolvedTable};
 use yomikiri::rules::forms::{self, Form};
 use yomikiri::rules::{AnyPosition, Rules};
-use yomikiri_measure::records::Records;
+use yomikiri_measure::records::{Records, text_of_bytes};
 
 /// Most bytes of positions.
 const MOST: u64 = 1 << 30;
@@ -31,14 +31,16 @@ pub(super) struct FormOption {
     /// recognised]
     ///
     /// fen: FEN of Fairy-Stockfish, in which w is the first player. from-0: columns numbered from 0.
-    #[arg(long, value_name = "FORM", value_parser = form_parser(), hide_short_help = true, hide_possible_values = true)]
+    #[arg(long, value_name = "FORM", value_parser = form_parser(&Form::ALL), ignore_case = true,
+        hide_short_help = true, hide_possible_values = true)]
     format: Option<Form>,
 }
 
-/// Returns the parser of the names of forms.
-pub(super) fn form_parser() -> impl TypedValueParser<Value = Form> {
-    let form = |name: String| Form::ALL.into_iter().find(|form| form.name() == name);
-    PossibleValuesParser::new(Form::ALL.map(Form::name))
+/// Returns the parser of the names of forms, of either case.
+pub(super) fn form_parser(forms: &'static [Form]) -> impl TypedValueParser<Value = Form> {
+    let form =
+        |name: String| Form::ALL.into_iter().find(|form| form.name().eq_ignore_ascii_case(&name));
+    PossibleValuesParser::new(forms.iter().map(|form| form.name()))
         .map(move |name| form(name).expect("a possible value"))
 }
 
@@ -58,8 +60,9 @@ impl FormOption {
     ) -> Result<Records, Error> {
         let located = |error: Error| error.map(|what| format!("{}, {what}", file.name));
         let root = root_of(game, table)?;
-        let records = Records::read(&file.bytes, game, &root, self.format).map_err(located)?;
-        if let Some(words) = records.words() {
+        let records = Records::read(&file.bytes, game, &root, self.format, &context.bars);
+        let records = records.map_err(located)?;
+        if let Some(words) = records.words().filter(|_| records.errors.is_empty()) {
             context.remark(format!("{}: read as {words}", file.name));
         }
         let contradictions = records.contradictions(game);
@@ -83,6 +86,13 @@ pub(super) struct GameFile {
 }
 
 impl GameFile {
+    /// Returns the text, in any of the encodings of games.
+    pub(super) fn text(&self) -> Result<String, Error> {
+        let text = text_of_bytes(&self.bytes);
+        let text = text.map_err(|wrong| wrong.map(|what| format!("{}: {what}", self.name)))?;
+        Ok(text.into_owned())
+    }
+
     /// Reads a file; `-` is stdin.
     pub(super) fn open(file: &Path) -> Result<GameFile, Error> {
         let (name, bytes) = match file.to_str() {

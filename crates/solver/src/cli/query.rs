@@ -1,13 +1,14 @@
 //! `solver query`: the value of a position by a table, or by search.
 
 use std::io::{self, BufReader};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
-use super::lines::{FormOption, form_parser, next_line};
+use super::lines::{FormOption, GameFile, form_parser, next_line};
 use super::lookup_tables::{containing, solved_tables};
 use super::solve::game_of;
 use super::table_args::{
@@ -16,6 +17,7 @@ use super::table_args::{
 use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::oracle::{Oracle, Reach, SearchOracle, SolvedTable, Source, Sources};
+use yomikiri::progress::Silent;
 use yomikiri::rules::forms::Form;
 use yomikiri::rules::{AnyPosition, Empties, Rules, write_game};
 use yomikiri::table::Table;
@@ -50,12 +52,15 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["japanese", "position"])]
     batch: bool,
     /// Print the game that leads to the position instead: lines, ggf, sgf or kif
-    #[arg(long = "as", value_name = "FORM", value_parser = form_parser(), hide_possible_values = true, conflicts_with = "batch")]
+    #[arg(long = "as", value_name = "FORM", value_parser = form_parser(&WRITTEN), ignore_case = true,
+        hide_possible_values = true, conflicts_with = "batch")]
     written_as: Option<Form>,
     #[command(flatten)]
     form: FormOption,
 }
 
+/// Forms in which games are written.
+const WRITTEN: [Form; 4] = [Form::Lines, Form::Ggf, Form::Sgf, Form::Kif];
 /// Longest search for a position that no table proves.
 const TIME: Duration = Duration::from_secs(10);
 
@@ -97,7 +102,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     };
     let table = named.map(open).transpose()?;
     if text == "-" {
-        text = input::text(std::io::stdin()).map_err(unread)?;
+        text = GameFile::open(Path::new("-"))?.text()?;
     }
     if args.batch {
         let sources = match (table, &game) {
@@ -112,6 +117,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
             open_whole(sources.game(), context)?;
         }
         return batch(&|line| sources.answer_line(line), context);
+    }
+    if !text.is_empty() && Path::new(&text).is_file() {
+        text = GameFile::open(Path::new(&text))?.text()?;
     }
     text = args.form.asked(&text).into_owned();
     if game.is_some() && text.is_empty() {
@@ -178,7 +186,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
 
 /// Returns the game of a text in another form.
 fn rewritten(game: &dyn Rules, text: &str, form: Form) -> Result<String, Error> {
-    let mut records = Records::read(text.as_bytes(), game, &game.start(), None)?;
+    let mut records = Records::read(text.as_bytes(), game, &game.start(), None, &Silent)?;
     if let Some((place, error)) = records.errors.into_iter().next() {
         return Err(error.map(|what| format!("{place}: {what}")));
     }
@@ -187,7 +195,7 @@ fn rewritten(game: &dyn Rules, text: &str, form: Form) -> Result<String, Error> 
         count => return Err(format!("{count} games, expected one").into()),
     };
     let players = whole.players.each_ref().map(Option::as_deref);
-    let written = write_game(game, &whole.played, players, form)?;
+    let written = write_game(game, &whole.played, players, whole.claim, form)?;
     Ok(written.trim_end().to_string() + "\n")
 }
 

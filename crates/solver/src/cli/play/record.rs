@@ -21,10 +21,13 @@ pub(super) fn write(
         Some("ggf") => Form::Ggf,
         Some("sgf") => Form::Sgf,
         Some("kif" | "kifu") => Form::Kif,
+        Some("csa") => Form::Csa,
+        Some("pgn") => Form::Pgn,
+        Some("wtb") => Form::Wthor,
         _ => Form::Lines,
     };
     let [first, second] = &players;
-    let text = write_game(game, played, [Some(first), Some(second)], form)?;
+    let text = write_game(game, played, [Some(first), Some(second)], None, form)?;
     let text = match form {
         Form::Lines => format!("# {}: {first} against {second}\n{text}\n", game.name()),
         _ => text,

@@ -101,6 +101,9 @@ pub(super) struct Output<'a> {
     answer: &'a Answer,
 }
 
+/// Extensions of files of games.
+const GAME_FILES: [&str; 8] = ["txt", "ggf", "sgf", "pgn", "wtb", "kif", "kifu", "csa"];
+
 /// Positions to solve.
 enum Question {
     /// A position of a game.
@@ -190,7 +193,14 @@ fn question(
         if let Some((place, error)) = records.errors.first() {
             return Err(error.clone().map(|what| format!("{}, {place}: {what}", file.name)));
         }
+        if records.games.is_empty() {
+            return Err(Error::new(format!("no position in {}", file.name), "write one per line"));
+        }
         return Ok((game, Question::Games(file.name, records)));
+    }
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| GAME_FILES.contains(&extension)) {
+        return Err(format!("no file {text}").into());
     }
     let game = game.map_or_else(|| game_of(text, context), Ok)?;
     let start = game.start();
