@@ -73,6 +73,14 @@ impl Grid {
         }
     }
 
+    /// Makes a board whose squares follow each other row by row.
+    pub(super) fn by_rows((rows, columns): (usize, usize), length: usize) -> Grid {
+        let stride = columns as u32 + 1;
+        Grid::new((rows, columns), length, stride, |row, column| {
+            row as u32 * stride + column as u32
+        })
+    }
+
     /// Returns whether stones of one side have a line.
     #[inline]
     pub(super) fn has_line(&self, stones: u64) -> bool {
@@ -180,6 +188,12 @@ impl Grid {
         if unnumbered.len() < text.trim_start().len() && unnumbered.starts_with(". ") {
             return Ok(None);
         }
+        let (rows, columns) = self.shape;
+        let lists: Vec<usize> = text.split('[').map(|list| list.split(',').count()).collect();
+        if rows != columns && lists.len() == columns + 2 && lists[2..].iter().all(|n| *n >= rows) {
+            let what = "invalid board: a list of columns";
+            return Err(Error::new(what, "write rows from the top, as Kaggle and PettingZoo do"));
+        }
         let (mut squares, mut mover) = (String::new(), None);
         for line in text.split(['\n', '/']) {
             if let Some(who) = line.trim().strip_suffix(" to move") {
@@ -218,7 +232,6 @@ impl Grid {
             if !is_meant && (has_digits || !squares.chars().all(is_sign) || squares.is_empty()) {
                 return Ok(None);
             }
-            let (rows, columns) = self.shape;
             let what = match squares.chars().find(|&c| !is_sign(c)) {
                 Some(sign) => format!("invalid board: `{sign}` on a square"),
                 None => format!("invalid board: {} squares", squares.len()),

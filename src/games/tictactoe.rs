@@ -25,9 +25,7 @@ impl TicTacToe {
         if ![rows, columns, length].iter().all(is_in_range) || length > rows.max(columns) {
             return None;
         }
-        let stride = columns as u32 + 1;
-        let bit_of = |row: usize, column: usize| row as u32 * stride + column as u32;
-        let grid = Grid::new((rows, columns), length, stride, bit_of);
+        let grid = Grid::by_rows((rows, columns), length);
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
         Some(TicTacToe { grid, group })
     }
@@ -104,9 +102,7 @@ impl Game for TicTacToe {
     fn title(&self) -> String {
         match (self.grid.shape, self.grid.length) {
             ((3, 3), 3) => "Tic-tac-toe".to_string(),
-            ((rows, columns), length) => {
-                format!("Tic-tac-toe {rows}x{columns}, {length} in a line")
-            }
+            ((m, n), k) => format!("Tic-tac-toe {m}x{n}, {k} in a line"),
         }
     }
     fn side_names(&self) -> [&'static str; 2] {

@@ -449,6 +449,13 @@ fn connect_four_and_tic_tac_toe() {
         .map(|row| row.concat().replace('0', ".").replace('1', "x").replace('2', "o"))
         .collect();
     assert_eq!(read("connect-four", &rows.join("\n")), moved);
+    // BitBully's list has columns, the lowest square first; UCI's data set names them with letters.
+    let column = "[0, 0, 0, 0, 0, 0]";
+    let columns = format!("[[1, 2, 0, 0, 0, 0], {}]", [column; 6].join(", "));
+    assert!(read("connect-four", &columns).contains("a list of columns; write rows"));
+    assert!(
+        read("connect-four", &["b"; 42].join(",")).contains("neither a position nor a legal move")
+    );
     let centre = read("tic-tac-toe", "b2 c1");
     for text in
         ["x(1,1) o(0,2)", "X(1,1) O(0,2)", "B2 C1", "1. b2 c1", "..o.x....", "..o\n.x.\n..."]
