@@ -74,8 +74,9 @@ pub(super) fn play<G: Game>(
             {
                 continue;
             }
-            let is_text = start.is_none() && line.moves.is_empty() && sheet.words.is_empty();
-            return Err(misplayed(game, &position, word, index + 1, is_text));
+            let is_line = sheet.words.is_empty();
+            let is_text = start.is_none() && line.moves.is_empty() && is_line;
+            return Err(misplayed(game, &position, (word, index + 1), is_line, is_text));
         };
         if let Some(pass) = before {
             line.moves.push((position, pass));
@@ -206,12 +207,13 @@ fn is_needless_pass<G: Game>(game: &G, position: &Position<G::State>, word: &Mov
     game.is_terminal(&position.state) && game.read_move(position, &word.text).is_some_and(is_pass)
 }
 
-/// Returns the error for a word that is no legal move; `is_text` if it is the first word of a text that may be meant as a position.
+/// Returns the error for a word, and its number, that is no legal move; `is_line` if no form divided the moves, `is_text` if it is the
+/// first word of a text that may be meant as a position.
 fn misplayed<G: Game>(
     game: &G,
     position: &Position<G::State>,
-    word: &MoveText<'_>,
-    number: usize,
+    (word, number): (&MoveText<'_>, usize),
+    is_line: bool,
     is_text: bool,
 ) -> Misread {
     let (who, text) = (game.side_name(position.side), &word.text);
@@ -241,6 +243,10 @@ fn misplayed<G: Game>(
             let other = game.side_name(position.side.other());
             let what = format!("illegal move {number} `{text}` of {other}: {who} is to move");
             Error::new(what, legal)
+        }
+        (false, false) if number == 1 && !is_line => {
+            let hint = format!("{legal}; is it a game of {}?", game.name());
+            Error::new(format!("illegal move 1 `{text}`"), hint)
         }
         (false, false) => Error::new(format!("illegal move {number} `{text}`"), legal),
     };

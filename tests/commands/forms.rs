@@ -95,7 +95,7 @@ fn games_of_files_are_measured() {
 #[test]
 fn what_is_wrong_in_a_file_has_its_place() {
     let tables = Tables::new();
-    let cases: [(&str, &[u8], &[&str], &str); 8] = [
+    let cases: [(&str, &[u8], &[&str], &str); 9] = [
         (
             "a.sgf",
             b"(;GM[2];B[f5]\n;W[a1])",
@@ -129,6 +129,7 @@ fn what_is_wrong_in_a_file_has_its_place() {
             "illegal move 1 `5453XX`, read as CSA",
         ),
         ("h.txt", b"f5d6\n", &["solve", "8x8", "--format", "png"], "invalid --format `png`"),
+        ("i.sgf", SGF.as_bytes(), &["solve", "minishogi"], "is it a game of minishogi?"),
     ];
     for (name, bytes, words, expected) in cases {
         let path = file(&tables, name, bytes);

@@ -196,6 +196,9 @@ fn question(
         if records.games.is_empty() {
             return Err(Error::new(format!("no position in {}", file.name), "write one per line"));
         }
+        if records.form != Form::Lines {
+            context.remark(format!("{}: the last position of each game is solved", file.name));
+        }
         return Ok((game, Question::Games(file.name, records)));
     }
     let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
