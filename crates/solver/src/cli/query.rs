@@ -15,7 +15,6 @@ use super::table_args::{
     Meant, TableOption, is_searched, missing, near_table, open_latest, open_whole, unknown_table,
 };
 use yomikiri::error::Error;
-use yomikiri::input;
 use yomikiri::oracle::{Oracle, Reach, SearchOracle, SolvedTable, Source, Sources};
 use yomikiri::progress::Silent;
 use yomikiri::rules::forms::Form;
@@ -66,7 +65,6 @@ const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     let first = args.first.unwrap_or_default();
-    let unread = |error| Error::from(format!("cannot read stdin: {error}"));
     #[cfg(feature = "cluster")]
     if !args.parts.is_empty() {
         let parts = super::cluster::in_place(&args.parts, context)?;
@@ -75,7 +73,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         }
         let mut text = std::iter::once(first).chain(args.position).collect::<Vec<_>>().join(" ");
         if text == "-" {
-            text = input::text(std::io::stdin()).map_err(unread)?;
+            text = GameFile::open(Path::new("-"))?.text()?;
         }
         return show(&parts, None, parts.parse(&text)?, args.japanese, context);
     }
