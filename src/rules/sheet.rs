@@ -95,7 +95,8 @@ impl Claim {
             "1/2-1/2" | "½-½" | "0.5-0.5" => Some(Claim::Winner(None)),
             _ => {
                 if text.starts_with(['+', '-']) {
-                    return text.parse().ok().map(|margin| Claim::Margin(margin, None));
+                    let margin: i16 = text.parse().ok()?;
+                    return Some(Claim::Margin(margin.into(), None));
                 }
                 let (first, second) = text.split_once('-')?;
                 let number = |text: &str| text.parse::<u8>().ok().map(i32::from);

@@ -241,6 +241,7 @@ fn games_of_sgf() {
     let claim = |text: &str| games("othello-8x8", &format!("(;GM[2]RE[{text}];B[f5])"))[0].1;
     assert_eq!(claim("B+10"), Some(Claim::Margin(10, None)));
     assert_eq!(claim("W+R"), Some(Claim::Winner(Some(Side::Second))));
+    assert_eq!(claim("W+-1e30"), Some(Claim::Winner(Some(Side::Second))));
     assert_eq!((claim("0"), claim("Void")), (Some(Claim::Winner(None)), None));
     assert_eq!(read("othello-4x4", "(;GM[2]SZ[4];B[c4])"), read("othello-4x4", "c4"));
     let go = read("othello-8x8", "(;GM[1]SZ[19];B[dd])");
@@ -367,6 +368,9 @@ fn games_of_kif() {
     assert_eq!(*claim, Some(Claim::Winner(Some(Side::First))));
     assert_eq!(players[1].as_deref(), Some("Bo"));
     assert_eq!(read("minishogi", &KIF.replace('\n', "\r\n")), after);
+    // A numbered line that cannot be read is not passed over.
+    let ascii = read("minishogi", &KIF.replace("１四歩打", "14歩打?"));
+    assert!(ascii.contains("illegal move 5 `14歩打?`, read as KIF"), "{ascii}");
     // The piece is the one that moves.
     let wrong = read("minishogi", &KIF.replace("同　飛(15)", "１四銀(15)"));
     assert!(wrong.contains("illegal move 3 `１四銀(15)`, read as KIF"), "{wrong}");
@@ -407,6 +411,9 @@ fn games_of_csa() {
     // The name is that of the piece after the move: a promotion.
     let promoted = "P1 *  *  *  * -OU\nP2+FU *  *  *  *\nP3 *  *  *  *  *\nP4 *  *  *  *  *\nP5+OU *  *  *  *\nP+00KI\nP-00HI\n+\n+5251TO\n";
     assert_eq!(read("minishogi", promoted), read("minishogi", "4k/P4/5/5/K4 b Gr 1 moves 5b5a+"));
+    // The board is read without the line of the side to move too.
+    let unsided = promoted.replace("\n+\n", "\n");
+    assert_eq!(read("minishogi", &unsided), read("minishogi", promoted));
     let wrong = read("minishogi", &CSA.replace("+0014FU", "+0014KI"));
     assert!(wrong.contains("illegal move 5 `0014KI`, read as CSA"), "{wrong}");
 }
@@ -449,6 +456,7 @@ fn connect_four_and_tic_tac_toe() {
         .map(|row| row.concat().replace('0', ".").replace('1', "x").replace('2', "o"))
         .collect();
     assert_eq!(read("connect-four", &rows.join("\n")), moved);
+    assert_eq!(read("connect-four", "4-4"), read("connect-four", "44"));
     // BitBully's list has columns, the lowest square first; UCI's data set names them with letters.
     let column = "[0, 0, 0, 0, 0, 0]";
     let columns = format!("[[1, 2, 0, 0, 0, 0], {}]", [column; 6].join(", "));

@@ -347,7 +347,8 @@ impl Game for ConnectFour {
         for word in &words[if asked.is_some() { 2 } else { 0 }..] {
             let columns_of = unmarked(word);
             let is_columns = |c: char| c.is_ascii_digit() || c == '-';
-            if Claim::read(&word.text).is_some() || !columns_of.text.chars().all(is_columns) {
+            let is_result = matches!(Claim::read(&word.text), Some(Claim::Winner(_)));
+            if is_result || !columns_of.text.chars().all(is_columns) {
                 columns.push(word.clone());
                 continue;
             }

@@ -248,8 +248,8 @@ fn sgf_result(value: &str) -> Option<Claim> {
         _ => return None,
     };
     let winner = [Side::Second, Side::First][usize::from(sign == 1)];
-    Some(match value.split_once('+').and_then(|(_, margin)| margin.parse::<f64>().ok()) {
-        Some(margin) => Claim::Margin(sign * margin as i32, None),
+    Some(match value.split_once('+').and_then(|(_, margin)| margin.parse::<u8>().ok()) {
+        Some(margin) => Claim::Margin(sign * i32::from(margin), None),
         None => Claim::Winner(Some(winner)),
     })
 }

@@ -86,14 +86,12 @@ fn read_statement<'t>(
         _ if is_move(statement) => {
             sheet.words.push(MoveText { text: Cow::Borrowed(&statement[1..]), at, side });
         }
-        "+" | "-" => {
+        _ if matches!(statement, "+" | "-") || statement.starts_with('P') => {
             board.push(statement);
             // The usual start is that of the game.
-            let is_start =
-                board.iter().all(|line| matches!(*line, "+" | "-" | "PI")) && statement == "+";
+            let is_start = board.iter().all(|line| matches!(*line, "+" | "PI"));
             sheet.text = if is_start { Cow::Borrowed("") } else { Cow::Owned(board.join("\n")) };
         }
-        _ if statement.starts_with('P') => board.push(statement),
         _ if statement.starts_with("N+") => sheet.players[0] = Some(statement[2..].to_string()),
         _ if statement.starts_with("N-") => sheet.players[1] = Some(statement[2..].to_string()),
         _ if statement.starts_with('%') => {

@@ -57,6 +57,12 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
     is_move.then_some((number, text))
 }
 
+/// Returns the number of a line, and the text behind it.
+fn numbered_text(line: &str) -> Option<(usize, &str)> {
+    let (number, text) = line.split_once(char::is_whitespace)?;
+    Some((number.parse().ok()?, text.trim_start())).filter(|(_, text)| !text.is_empty())
+}
+
 pub(super) fn read(text: &str) -> Result<Vec<Sheet<'_>>, Misread> {
     let mut sheets: Vec<Sheet> = Vec::new();
     let mut board: Vec<&str> = Vec::new();
@@ -73,7 +79,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Sheet<'_>>, Misread> {
             is_variation = true;
             continue;
         }
-        if let Some((number, move_text)) = numbered(line) {
+        // A numbered line that is no move is reported as an illegal one.
+        if let Some((number, move_text)) = numbered(line).or_else(|| numbered_text(line)) {
             if sheets.is_empty() || number == 1 && has_moves && !is_variation {
                 sheets.push(Sheet { at: begin, ..Sheet::default() });
                 destination.clear();
