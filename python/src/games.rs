@@ -36,8 +36,7 @@ pub struct Game {
 type ReadGame = (String, [Option<String>; 2], Option<String>, Option<String>, PlayedGame);
 
 fn form_named(name: &str) -> PyResult<Form> {
-    let form = Form::ALL.into_iter().find(|form| form.name() == name);
-    form.ok_or_else(|| {
+    Form::of_name(name).ok_or_else(|| {
         let names = Form::ALL.map(Form::name).join(", ");
         value_error(format!("invalid format {name:?}: expected one of {names}"))
     })

@@ -76,7 +76,7 @@ pub use types::{
     Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, RepetitionRule, Score,
     Side,
 };
-pub use written_game::write_game;
+pub use written_game::{write_game, write_game_file, written_forms};
 
 use crate::error::Error;
 

@@ -39,25 +39,51 @@ pub fn write_game(
     claim: Option<Claim>,
     form: Form,
 ) -> Result<String, Error> {
-    let is_othello = squares_of(game, played.start()).is_some();
-    let has_japanese = game.diagram_japanese(played.start()).is_some();
-    let players = players.map(|name| name.unwrap_or_default().replace(['[', ']', '\\', '\n'], " "));
-    match form {
-        Form::Lines => Ok(line(game, played)),
-        Form::Ggf if is_othello && game.shape() == (8, 8) => Ok(ggf(game, played, claim, &players)),
-        Form::Sgf if is_othello => Ok(sgf(game, played, claim, &players)),
-        Form::Kif if has_japanese => Ok(kif(game, played, claim, &players)),
-        _ => {
-            let forms = match (is_othello, has_japanese) {
-                (true, _) if game.shape() == (8, 8) => "lines, ggf or sgf",
-                (true, _) => "lines or sgf",
-                (_, true) => "lines or kif",
-                _ => "lines",
-            };
-            let what = format!("games of {} are not written as {}", game.name(), form.title());
-            Err(Error::new(what, format!("choose {forms}")))
-        }
+    let forms = written_forms(game);
+    if !forms.contains(&form) {
+        let what = format!("games of {} are not written as {}", game.name(), form.title());
+        let names: Vec<&str> = forms.iter().map(|form| form.name()).collect();
+        return Err(Error::new(what, format!("choose {}", names.join(" or "))));
     }
+    let players = players.map(|name| name.unwrap_or_default().replace(['[', ']', '\\', '\n'], " "));
+    Ok(match form {
+        Form::Ggf => ggf(game, played, claim, &players),
+        Form::Sgf => sgf(game, played, claim, &players),
+        Form::Kif => kif(game, played, claim, &players),
+        _ => line(game, played),
+    })
+}
+
+/// Returns the text of a file that contains one game: in lines, the players stand in a remark above it.
+///
+/// Fails as [`write_game`].
+pub fn write_game_file(
+    game: &dyn Rules,
+    played: &PlayedGame,
+    [first, second]: [&str; 2],
+    form: Form,
+) -> Result<String, Error> {
+    let text = write_game(game, played, [Some(first), Some(second)], None, form)?;
+    Ok(match form {
+        Form::Lines => {
+            let players = format!("{first} against {second}").replace(['\n', '\r'], " ");
+            format!("# {}: {players}\n{text}\n", game.name())
+        }
+        _ => text,
+    })
+}
+
+/// Returns the forms in which games of a game are written.
+pub fn written_forms(game: &dyn Rules) -> Vec<Form> {
+    let is_othello = squares_of(game, &game.start()).is_some();
+    let has_japanese = game.diagram_japanese(&game.start()).is_some();
+    let forms = [
+        (Form::Lines, true),
+        (Form::Ggf, is_othello && game.shape() == (8, 8)),
+        (Form::Sgf, is_othello),
+        (Form::Kif, has_japanese),
+    ];
+    forms.into_iter().filter_map(|(form, is_written)| is_written.then_some(form)).collect()
 }
 
 /// Returns the squares of Othello row by row and the side to move, from OBF; `None` in other games.

@@ -148,6 +148,10 @@ fn every_answer_is_as_described() {
         let path = format!("/api/v1/{table}/differences?policy=greedy&other=random&count=3");
         keep("/api/v1/{table}/differences", "get", &served.get(&path));
     }
+    for asked in ["form=sgf&moves=b1+a1&first=A", "form=kif", "form=x", "form=lines&moves=z9"] {
+        let path = format!("/api/v1/othello-4x4/game?{asked}");
+        keep("/api/v1/{table}/game", "get", &served.get(&path));
+    }
     let searched = "/api/v1/othello-4x4?anywhere=true&position=XX---OX--XO-----";
     keep("/api/v1/{table}", "get", &served.get(searched));
     keep("/api/v1/{table}", "get", &served.get("/api/v1/nothing"));
@@ -167,6 +171,38 @@ fn every_answer_is_as_described() {
     python.arg(root.join("tests/commands/openapi.py")).arg(root.join("docs/openapi.json"));
     let checked = python.arg(file).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
+}
+
+/// The server writes a game as `save` in `play` does, in the forms that a table names and in no other.
+#[test]
+fn games_are_written_in_the_forms_of_other_programs() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let listing = served.get("/api/v1/tables").json();
+    let forms = |table: &str| -> Vec<String> {
+        let all = listing["tables"].as_array().unwrap();
+        let line = all.iter().find(|line| line["table"] == table).unwrap();
+        serde_json::from_value(line["forms"].clone()).unwrap()
+    };
+    assert_eq!(forms("othello-4x4"), ["lines", "sgf"]);
+    assert_eq!(forms(SHOGI), ["lines", "kif"]);
+    let written = |table: &str, asked: &str| served.get(&format!("/api/v1/{table}/game?{asked}"));
+    let sgf = written("othello-4x4", "form=SGF&moves=b1+a1&first=A%5D&second=B").json();
+    assert_eq!(sgf["form"], "sgf");
+    let text = sgf["text"].as_str().unwrap();
+    assert!(text.starts_with("(;FF[4]GM[2]") && text.contains("PB[A ]PW[B]"), "{text}");
+    assert!(text.ends_with(";B[b1];W[a1])\n"), "{text}");
+    let lines = written("othello-4x4", "form=lines&moves=b1&first=A%0AB&second=C").json();
+    let text = lines["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("# othello-4x4: A B against C\n-----OX--XO----- X; moves b1"),
+        "{text}"
+    );
+    let kif = written(SHOGI, "form=kif").json();
+    assert!(kif["text"].as_str().unwrap().contains("手数----指手"), "{kif}");
+    written("othello-4x4", "form=kif").refused(400, "not written as KIF; choose lines or sgf");
+    written("othello-4x4", "form=x").refused(400, "expected one of lines, sgf");
+    written("othello-4x4", "form=lines&moves=z9").refused(400, "z9");
 }
 
 #[test]

@@ -242,12 +242,22 @@ async function variationsAreKept() {
   await standing(page, position);
   await page.click(".curve .hit >> nth=2");
   await standing(page, query(OTHELLO, "b1a1").position);
-  const saved = page.waitForEvent("download");
-  await page.click('button:text-is("Download game")');
-  const text = readFileSync(await (await saved).path(), "utf8");
-  assert.match(text, /^Game: Othello 4x4\nBlack: a person\n/);
-  assert.match(text, /\nMoves: b1a1\n/);
+  assert.equal(await downloaded(page, "moves", "txt"), "b1a1");
+  assert.equal(await downloaded(page, "OBF", "txt"), query(OTHELLO, "b1a1").notations.obf);
+  const line = await downloaded(page, "game in a line", "txt");
+  assert.equal(line, `# othello-4x4: a person against a person\n${query(OTHELLO, "start").position} moves b1 a1\n`);
+  assert.match(await downloaded(page, "SGF", "sgf"), /^\(;FF\[4\]GM\[2\].*PB\[a person\].*;B\[b1\];W\[a1\]\)\n$/s);
   await page.context().close();
+}
+
+// Downloads the game of the page in a form.
+async function downloaded(page, form, ending) {
+  await page.selectOption('select[aria-label="Text"]', form);
+  const saved = page.waitForEvent("download");
+  await page.click('button:text-is("Download")');
+  const file = await saved;
+  assert.equal(file.suggestedFilename().split(".").at(-1), ending);
+  return readFileSync(await file.path(), "utf8");
 }
 
 // A position that the table does not prove is searched, and the search ends when it is left.

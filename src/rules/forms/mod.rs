@@ -69,6 +69,11 @@ impl Form {
         }
     }
 
+    /// Returns the form of a word, of either case.
+    pub fn of_name(name: &str) -> Option<Form> {
+        Form::ALL.into_iter().find(|form| form.name().eq_ignore_ascii_case(name))
+    }
+
     /// Returns the form as a message names it.
     pub fn title(self) -> &'static str {
         match self {

@@ -38,10 +38,8 @@ pub(super) struct FormOption {
 
 /// Returns the parser of the names of forms, of either case.
 pub(super) fn form_parser(forms: &'static [Form]) -> impl TypedValueParser<Value = Form> {
-    let form =
-        |name: String| Form::ALL.into_iter().find(|form| form.name().eq_ignore_ascii_case(&name));
     PossibleValuesParser::new(forms.iter().map(|form| form.name()))
-        .map(move |name| form(name).expect("a possible value"))
+        .map(|name| Form::of_name(&name).expect("a possible value"))
 }
 
 impl FormOption {

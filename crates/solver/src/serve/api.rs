@@ -18,7 +18,8 @@ use yomikiri::error::Error;
 use yomikiri::oracle::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };
-use yomikiri::rules::{AnyPosition, BoardLayout, PlayedGame, Side};
+use yomikiri::rules::forms::Form;
+use yomikiri::rules::{AnyPosition, BoardLayout, PlayedGame, Side, write_game_file, written_forms};
 use yomikiri::table::RootValue;
 use yomikiri_measure::judge::{Choice, Mistake};
 use yomikiri_measure::render::Boards;
@@ -44,6 +45,19 @@ pub(super) struct OfPosition {
     /// Time limit of a search outside the table, in seconds; it also searches positions with more empty
     /// squares.
     seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfGame {
+    position: Option<String>,
+    moves: Option<String>,
+    form: String,
+    /// Names of the players.
+    #[serde(default)]
+    first: String,
+    #[serde(default)]
+    second: String,
 }
 
 #[derive(Deserialize)]
@@ -125,6 +139,8 @@ struct Line {
     is_layered: bool,
     /// Convention for infinite play: `draw`, `second-player-wins` or `unknown`.
     repetition: &'static str,
+    /// Forms in which /game writes games.
+    forms: Vec<&'static str>,
     /// Names of the first and the second player.
     sides: [&'static str; 2],
     /// Root positions with their values.
@@ -175,6 +191,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         max_score: game.max_score().filter(|_| table.has_scores()).map(|most| most.0),
         is_layered: game.is_layered(),
         repetition: table.values().repetition().name(),
+        forms: written_forms(game).into_iter().map(Form::name).collect(),
         sides: Side::ALL.map(|side| game.side_name(side)),
         roots: identity
             .roots
@@ -283,6 +300,39 @@ pub(super) async fn position(
             desk.workshop.run(Kind::Batch, work).await
         }
     }
+}
+
+/// A game in a form of other programs.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct WrittenGame {
+    /// Name of the form.
+    form: &'static str,
+    /// Text of a file.
+    text: String,
+}
+
+pub(super) async fn game(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfGame>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    desk.on_table(Kind::Quick, name, move |_, opened| {
+        let table = &opened.table;
+        let start = position_of(table, asked.position.as_deref())?;
+        let played = played_of(table, start, asked.moves.as_deref().unwrap_or_default())?;
+        let form = Form::of_name(&asked.form).ok_or_else(|| {
+            let names = written_forms(table.game()).into_iter().map(Form::name);
+            Refusal::malformed(format!("invalid form {:?}", asked.form))
+                .with(format!("expected one of {}", names.collect::<Vec<_>>().join(", ")))
+        })?;
+        let players = [asked.first.as_str(), &asked.second];
+        let text = write_game_file(table.game(), &played, players, form);
+        let text = text.map_err(Refusal::malformed)?;
+        Ok(json(StatusCode::OK, &WrittenGame { form: form.name(), text }))
+    })
+    .await
 }
 
 /// Search that stops when nobody waits for it any more.
@@ -546,6 +596,7 @@ pub(crate) fn components() -> serde_json::Value {
     generator.subschema_for::<yomikiri::oracle::LineAnswer>();
     generator.subschema_for::<Outside>();
     generator.subschema_for::<Listing>();
+    generator.subschema_for::<WrittenGame>();
     generator.subschema_for::<Counts<'_>>();
     generator.subschema_for::<Decision<'_>>();
     generator.subschema_for::<Worst<'_>>();

@@ -170,6 +170,7 @@ fn router(desk: Arc<Desk>) -> Router {
         .route("/api/v1/tables", get(api::tables))
         .route("/api/v1/{table}", get(api::position).post(batch::batch))
         .route("/api/v1/{table}/counts", get(api::counts))
+        .route("/api/v1/{table}/game", get(api::game))
         .route("/api/v1/{table}/mistakes", get(api::mistakes))
         .route("/api/v1/{table}/differences", get(api::differences))
         .route("/api/v1/{table}/policy", get(api::policy))

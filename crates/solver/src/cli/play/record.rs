@@ -7,7 +7,7 @@ use super::super::lines::{FormOption, GameFile};
 use super::super::output;
 use yomikiri::error::Error;
 use yomikiri::rules::forms::Form;
-use yomikiri::rules::{PlayedGame, Rules, write_game};
+use yomikiri::rules::{PlayedGame, Rules, write_game_file};
 
 /// Writes a game to a file, which is whole at any time.
 pub(super) fn write(
@@ -27,11 +27,7 @@ pub(super) fn write(
         _ => Form::Lines,
     };
     let [first, second] = &players;
-    let text = write_game(game, played, [Some(first), Some(second)], None, form)?;
-    let text = match form {
-        Form::Lines => format!("# {}: {first} against {second}\n{text}\n", game.name()),
-        _ => text,
-    };
+    let text = write_game_file(game, played, [first, second], form)?;
     output::write(file, text.as_bytes())
 }
 

@@ -24,6 +24,8 @@ export const tables = () => ask("tables");
 export const counts = (table) => ask(`${encodeURIComponent(table)}/counts`);
 export const decision = (table, policy, position) =>
   ask(`${encodeURIComponent(table)}/policy`, { policy, position });
+// A game in a form of other programs, with `position`, `moves`, `form` and the players `first` and `second`.
+export const writtenGame = (table, asked) => ask(`${encodeURIComponent(table)}/game`, asked);
 export const mistakes = (table, policy) => ask(`${encodeURIComponent(table)}/mistakes`, { policy, count: 20 });
 export const differences = (table, policy, other) =>
   ask(`${encodeURIComponent(table)}/differences`, { policy, other, count: 20 });

@@ -1,5 +1,6 @@
 // A game: a tree of positions with the line that is shown, its list, its curve, and its text.
 
+import * as api from "./api.js";
 import { button, el, stone, svg } from "./dom.js";
 import { shares } from "./card.js";
 import { isOthello } from "./pieces.js";
@@ -234,29 +235,22 @@ function spoken(ranges, table, most) {
   return `Value for ${table.sides[0]}, ply by ply: ${ranges.map(say).join(", ")}`;
 }
 
-// The game in every notation that a position's fields read, by the name of its button.
-export function texts(game) {
+// Texts of the game and of its position: a name, the ending of a file, and what gives the text.
+export function texts(game, players) {
   const { table, line, root, answer } = game;
   const names = line.slice(1).map(({ move }) => move.move);
   const { obf, sfen } = answer.notations;
-  const all = [["moves", names.join(isOthello(table) ? "" : " ")]];
-  if (obf) all.push(["OBF", obf]);
-  if (sfen) all.push(["SFEN", sfen], ["game as SFEN", `sfen ${root.answer.notations.sfen} moves ${names.join(" ")}`]);
-  if (!obf && !sfen) all.push(["position", answer.position]);
-  return all;
-}
-
-// The game as a text file.
-export function file(game, players) {
-  const { table, line, root } = game;
-  const end = line.at(-1).answer;
-  const all = [
-    `Game: ${table.title}`,
-    ...table.sides.map((side, number) => `${side}: ${players[number]}`),
-    `Start: ${root.answer.position}`,
-    `Moves: ${texts(game)[0][1]}`,
-    `End: ${end.position}`,
-    `Result: ${end.kind === "terminal" ? verdict(end, table).replace(/^The game is over[:,] /, "") : "not finished"}`,
+  const [name, position] = obf ? ["OBF", obf] : sfen ? ["SFEN", sfen] : ["position", answer.position];
+  const written = (form) => async () => {
+    const [first, second] = players;
+    const asked = { position: root.answer.position, moves: names.join(" "), form, first, second };
+    return (await api.writtenGame(table.table, asked)).text;
+  };
+  return [
+    ["moves", "txt", async () => names.join(isOthello(table) ? "" : " ")],
+    [name, "txt", async () => position],
+    ...table.forms.map((form) =>
+      form === "lines" ? ["game in a line", "txt", written(form)] : [form.toUpperCase(), form, written(form)],
+    ),
   ];
-  return `${all.join("\n")}\n`;
 }

@@ -4,9 +4,9 @@ import * as api from "./api.js";
 import { board, isOf, movesAt } from "./board.js";
 import { card } from "./card.js";
 import { Compare } from "./compare.js";
-import { button, el, renew } from "./dom.js";
+import { button, el, renew, select } from "./dom.js";
 import { bestLine, moves, notations, tablePanel } from "./explore.js";
-import { Game, curve, file, moves as played, result, texts } from "./game.js";
+import { Game, curve, moves as played, result, texts } from "./game.js";
 import { openings } from "./openings.js";
 import { bestMoves, chooser, nameOf, standIn, thought } from "./opponents.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
@@ -558,10 +558,22 @@ function player(number) {
   );
 }
 
-// Buttons that copy and download the game.
+// The choice of a form, and buttons that copy and download the game in it.
 function exports() {
   const { game, table, players } = shown;
-  const copy = async (name, text) => {
+  const names = players.map((one) => (one === null ? "a person" : nameOf(one)));
+  const all = texts(game, names);
+  const chosen = all.find(([name]) => name === shown.form) ?? all[0];
+  // Runs what needs the text; a failure is shown.
+  const withText = (act) => async () => {
+    try {
+      await act(await chosen[2]());
+    } catch (why) {
+      fail(why);
+    }
+  };
+  const copy = async (text) => {
+    const [name] = chosen;
     try {
       await navigator.clipboard.writeText(text);
     } catch {
@@ -576,17 +588,20 @@ function exports() {
     shown.event = `Copied: ${name}.`;
     drawCard();
   };
-  const save = () => {
-    const names = players.map((one) => (one === null ? "a person" : nameOf(one)));
-    const address = URL.createObjectURL(new Blob([file(game, names)], { type: "text/plain" }));
-    el("a", { href: address, download: `${table.table}.txt` }).click();
+  const save = (text) => {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    el("a", { href: address, download: `${table.table}.${chosen[1]}` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   return el(
     "div",
     { class: "row" },
-    texts(game).map(([name, text]) => button(`Copy ${name}`, () => copy(name, text))),
-    button("Download game", save),
+    select("Text", all.map(([name]) => [name, name]), chosen[0], (name) => {
+      shown.form = name;
+      draw();
+    }),
+    button("Copy", withText(copy)),
+    button("Download", withText(save)),
   );
 }
 
