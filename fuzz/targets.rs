@@ -25,7 +25,7 @@ use yomikiri::oracle::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::rules::encode::Layout;
-use yomikiri::rules::{AnyPosition, Group, Rules, Side, Splits};
+use yomikiri::rules::{AnyPosition, Group, Rules, SearchLimits, Side, Splits};
 use yomikiri::solve;
 use yomikiri::table::rows::pack;
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
@@ -569,7 +569,12 @@ fn labels(data: &[u8]) {
         with_files(&PLACE.join("labels"), &[(name, bytes)], |dir| {
             let positions = first_positions(&*game);
             let mut values = KnownValues::new(&*game, None, 0);
-            values.search(positions.positions(), dir, Some(Duration::ZERO), &Silent)?;
+            values.search(
+                positions.positions(),
+                dir,
+                &SearchLimits::within(Some(Duration::ZERO)),
+                &Silent,
+            )?;
             let kept = fs::read(dir.join(name))?;
             assert!(whole.len() < 64 || whole.starts_with(&kept));
             for position in positions.positions() {

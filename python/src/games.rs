@@ -53,7 +53,7 @@ pub struct Positions {
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct PlayedGame {
     game: Arc<dyn Rules>,
-    played: rules::PlayedGame,
+    pub(crate) played: rules::PlayedGame,
 }
 
 #[pymethods]

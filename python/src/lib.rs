@@ -73,6 +73,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<Arc<dyn Rules>>) -> PyRes
     module.add_function(wrap_pyfunction!(measure::solve_positions, module)?)?;
     module.add_function(wrap_pyfunction!(measure::solve_position, module)?)?;
     module.add_function(wrap_pyfunction!(measure::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::review, module)?)?;
     module.add_function(wrap_pyfunction!(measure::play_match, module)?)
 }
 

@@ -11,28 +11,32 @@ use pyo3::prelude::*;
 use yomikiri::error::Error;
 use yomikiri::oracle::{Budget, Oracle, Orienting, SearchOracle, SolvedTable, WantedValues};
 use yomikiri::progress::Progress;
-use yomikiri::rules::{AnyPosition, Divider, Rules, SearchOptions, Split, WIN_PLIES};
+use yomikiri::rules::{
+    AnyPosition, Claim, Divider, Rules, SearchLimits, SearchOptions, Split, WIN_PLIES,
+};
 use yomikiri::search::{can_search, usual_memory};
 use yomikiri::solve::Value;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::free_memory;
 use yomikiri_measure::judge::{
     self, AccuracyReport, Baseline, JudgedPart, JudgedPositions, Judgement, KnownValues, LookedUp,
-    Match, MeasureCache, Origin, Piece, Player, PositionList, Request, RowSink, TablePositions,
-    games_bytes, judgements, playable, unfolded_bytes,
+    Match, MeasureCache, Origin, Piece, Player, PositionList, Request, Review, ReviewOptions,
+    RowSink, TablePositions, games_bytes, judgements, playable, unfolded_bytes,
 };
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
+use yomikiri_measure::records::{Place, Record};
 use yomikiri_measure::render::{
     About, accuracy_text, comparison_html, comparison_text, html, markdown, match_text,
     mistakes_html, policy_named, ranking_html, summary,
 };
 use yomikiri_measure::render::{Compared, no_room};
+use yomikiri_measure::render::{ReviewParts, review_html, review_rows, review_text};
 
 use crate::errors::{
     YomikiriError, measure_error, policy_error, position_error, table_error, value_error,
     yomikiri_error,
 };
-use crate::games::{Game, Positions};
+use crate::games::{Game, PlayedGame, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
 use crate::tables::{Table, tables_of};
 use crate::work::{Call, detached, lock, released, run};
@@ -335,7 +339,9 @@ pub(crate) fn solve_positions<'py>(
         let mut values = KnownValues::new(&*game, None, plies);
         let unknown = values.unknown(&mut all.iter());
         let labels = tables.join("labels");
-        values.search(&unknown, &labels, None, &**state).map_err(measure_error)?;
+        values
+            .search(&unknown, &labels, &SearchLimits::default(), &**state)
+            .map_err(measure_error)?;
         let (mut scores, mut q) = (vec![f32::NAN; count], vec![f32::NAN; count * width]);
         for ((position, score), q) in all.iter().zip(&mut scores).zip(q.chunks_exact_mut(width)) {
             let Some(known) = values.of(position, true).map_err(measure_error)? else { continue };
@@ -424,6 +430,70 @@ pub(crate) fn compare<'py>(
         serde_json::to_string(&compared).map_err(|error| value_error(error.to_string()))?,
         comparison_text(&compared),
         comparison_html(&compared, &board),
+    ))
+}
+
+/// Game with its players and its result.
+type GivenGame<'py> = (PyRef<'py, PlayedGame>, [Option<String>; 2], Option<String>);
+
+/// Reviews games; returns JSON, text, a page, and CSV.
+#[pyfunction]
+#[pyo3(signature = (game, table, games, tables, time, worst, day, progress))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn review(
+    py: Python<'_>,
+    game: &Game,
+    table: Option<&Table>,
+    games: Vec<GivenGame<'_>>,
+    tables: PathBuf,
+    time: f64,
+    worst: usize,
+    day: String,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(String, String, String, String)> {
+    let time = Duration::try_from_secs_f64(time)
+        .map_err(|_| value_error(format!("invalid time {time}: expected 0 or more seconds")))?;
+    let (game, table) = (game.game.clone(), table.map(|table| table.table.clone()));
+    if let Some(table) = table.as_ref().filter(|table| table.game().name() != game.name()) {
+        let what =
+            format!("the games are of {}, the table of {}", game.name(), table.game().name());
+        return Err(value_error(what));
+    }
+    if table.is_none() && !can_search(&*game) {
+        let what = format!("{} cannot be searched: give its table, from ym.solve", game.name());
+        return Err(value_error(what));
+    }
+    let record = |(index, (played, players, result)): (usize, GivenGame<'_>)| Record {
+        place: Place::Game(index + 1),
+        played: played.played.clone(),
+        players,
+        claim: result.as_deref().and_then(Claim::read),
+    };
+    let records: Vec<Record> = games.into_iter().enumerate().map(record).collect();
+    let checksum = table.as_ref().map(|table| table.table().manifest().checksum.clone());
+    let review = run(py, progress, move |state, _| {
+        let labels = tables.join("labels");
+        let options = ReviewOptions {
+            labels: &labels,
+            time: Some(time),
+            win_plies: WIN_PLIES,
+            worst,
+            stop: state.flag(),
+        };
+        let table = table.as_deref();
+        Review::of(&records, &*game, table, &options, &**state).map_err(measure_error)
+    })?;
+    let about = About {
+        command: "yomikiri.review".to_string(),
+        date: day,
+        checksum: checksum.unwrap_or_default(),
+        ..About::default()
+    };
+    Ok((
+        serde_json::to_string(&review).map_err(|error| value_error(error.to_string()))?,
+        review_text(&review, ReviewParts::default()),
+        review_html(&review, "games", &about),
+        review_rows(&review).map_err(|error| value_error(error.line()))?,
     ))
 }
 

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use yomikiri::enumerate::{self, Plan, within_room};
 use yomikiri::oracle::{Oracle, SolvedTable};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::rules::{Rules, Split, Splits, WIN_PLIES};
+use yomikiri::rules::{Rules, SearchLimits, Split, Splits, WIN_PLIES};
 use yomikiri::solve::SolveOptions;
 use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::export::targets::{
@@ -260,7 +260,9 @@ impl Table {
             let mut values = KnownValues::new(game, Some(&table), WIN_PLIES);
             if searches {
                 let unknown = values.unknown(&mut all.iter());
-                values.search(&unknown, &labels, None, progress).map_err(measure_error)?;
+                values
+                    .search(&unknown, &labels, &SearchLimits::default(), progress)
+                    .map_err(measure_error)?;
             }
             let folded = game.folded();
             let encoder = Encoder::new(game, &*folded, &columns, shape);

@@ -44,6 +44,11 @@ impl WorkState {
         }
     }
 
+    /// Returns the flag that is set when the work is cancelled.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.cancelled
+    }
+
     /// Counts positions that a policy has answered; ends cancelled work.
     pub(crate) fn answered(&self, positions: usize) {
         self.check();

@@ -365,3 +365,46 @@ def test_errors_in_games_have_their_places(tmp_path):
     file.write_text("3 3\n")
     (record,) = ym.read_games(file, "connect-four", format="from-0")
     assert record.moves == ["4", "4"]
+
+
+def test_a_review_is_what_the_table_says_move_by_move(table, tmp_path):
+    rng = np.random.default_rng(5)
+    lines = []
+    for _ in range(6):
+        position, names = table.game.start, []
+        while not position.over:
+            action = int(rng.choice(position.legal))
+            names.append(table.game.action_name(action))
+            position = position.play(action)
+        lines.append(" ".join(names))
+    file = tmp_path / "games.txt"
+    file.write_text("\n".join(lines))
+    records = ym.read_games(file, table.game)
+    review = ym.review(records, table, worst=3)
+    lost = {"Black": [], "White": []}
+    for record, game in zip(records, review.games):
+        for position, action, move in zip(record.positions, record.actions, game["moves"], strict=False):
+            values = table.lookup(position)
+            best, own = np.nanmax(values.q), values.q.reshape(-1)[action]
+            assert (move["before"]["score"], move["after"]["score"]) == (best, own)
+            assert move["score_lost"] == best - own and move["result_lost"] == np.sign(best) - np.sign(own)
+            lost[move["side"]].append(best - own)
+        assert game["judged"] == len(record.actions)
+    for side, player in review.players.items():
+        assert player["figures"]["all_score_lost"] == pytest.approx(np.mean(lost[side]), abs=1e-9)
+        assert player["figures"]["all_large_losses"] == sum(one >= 4 for one in lost[side])
+    assert len(review.json["worst"]) == 3 and "Costliest mistakes" in str(review)
+    frame = review.to_pandas()
+    assert len(frame) == sum(map(len, lost.values())) and frame["score_lost"].sum() == sum(map(sum, lost.values()))
+    page = review.to_html(tmp_path / "review.html")
+    assert "<svg" in page and (tmp_path / "review.html").read_text(encoding="utf-8") == page
+    # The search finds the same without a table, which one game alone shows.
+    alone = ym.review(records[0], time=30, tables=tmp_path)
+    assert [move["score_lost"] for move in alone.games[0]["moves"]] == [
+        move["score_lost"] for move in review.games[0]["moves"]]
+    with pytest.raises(ValueError, match="needs its game"):
+        ym.review(file)
+    with pytest.raises(ValueError, match="no games"):
+        ym.review([])
+    with pytest.raises(ValueError, match="invalid time -1"):
+        ym.review(records, table, time=-1)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Action, Empties, Score};
 
@@ -66,6 +66,12 @@ pub struct SearchLimits<'a> {
 }
 
 impl SearchLimits<'_> {
+    /// Returns the limit of a time from now on; none at all without one.
+    pub fn within(time: Option<Duration>) -> SearchLimits<'static> {
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        SearchLimits { deadline, ..SearchLimits::default() }
+    }
+
     /// Returns `true` if a search that has visited `nodes` positions must stop.
     pub fn are_reached(&self, nodes: u64) -> bool {
         self.nodes.is_some_and(|most| nodes >= most)

@@ -43,7 +43,11 @@ pub fn write_game(
     if !forms.contains(&form) {
         let what = format!("games of {} are not written as {}", game.name(), form.title());
         let names: Vec<&str> = forms.iter().map(|form| form.name()).collect();
-        return Err(Error::new(what, format!("choose {}", names.join(" or "))));
+        let names = match &names[..] {
+            [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            all => all.concat(),
+        };
+        return Err(Error::new(what, format!("choose {names}")));
     }
     let players = players.map(|name| name.unwrap_or_default().replace(['[', ']', '\\', '\n'], " "));
     Ok(match form {

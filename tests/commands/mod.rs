@@ -17,6 +17,7 @@ mod perft_command;
 mod play;
 mod query_cyclic;
 mod readme;
+mod review;
 #[cfg(feature = "schemas")]
 mod schemas;
 mod search;

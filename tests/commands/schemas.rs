@@ -109,6 +109,8 @@ fn every_command_prints_what_its_schema_says() {
             .push(json);
     };
     COMMANDS.lines().for_each(&mut run);
+    fs::write(tables.place("game.txt"), "b1 a1 a2").unwrap();
+    run("review 4x4 DIR/game.txt");
     if cfg!(feature = "onnx") {
         run("train tabular --games 20 --method td,sarsa");
         run("train td --size 4 --games 2");

@@ -28,7 +28,7 @@ except ModuleNotFoundError as error:
 
 from ._games import Game, GameRecord, Position, Positions, game, read_games
 from ._gymnasium import register_with_import
-from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match, policy
+from ._measure import Comparison, Match, Report, Review, compare, evaluate, exploitability, match, policy, review
 from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve, solve_listed
 from ._walk import GameError
 
@@ -85,7 +85,7 @@ def bind(core: ModuleType, name: str | None = None) -> ModuleType:
 
 
 __all__ = [
-    "Batch", "Comparison", "Dataset", "Game", "GameError", "GameRecord", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
+    "Batch", "Comparison", "Dataset", "Game", "GameError", "GameRecord", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report", "Review",
     "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
-    "exploitability", "game", "match", "open", "open_or_solve", "policy", "read_games", "solve",
+    "exploitability", "game", "match", "open", "open_or_solve", "policy", "read_games", "review", "solve",
 ]

@@ -165,6 +165,10 @@ def compare(
     table: Table | None, positions: Positions | None, drawn: str | None, tables: os.PathLike[str] | str,
     first: _Given, second: _Given, split: str | None, trained: str | None, worst: int, progress: _Progress | None,
 ) -> tuple[str, str, str]: ...
+def review(
+    game: Game, table: Table | None, games: list[tuple[PlayedGame, tuple[str | None, str | None], str | None]],
+    tables: os.PathLike[str] | str, time: float, worst: int, day: str, progress: _Progress | None,
+) -> tuple[str, str, str, str]: ...
 def play_match(
     table: Table, first: _Given, second: _Given, openings: int, progress: _Progress | None,
 ) -> tuple[str, str]: ...

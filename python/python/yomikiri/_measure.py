@@ -6,6 +6,7 @@ import datetime
 import functools
 import html as _html
 import inspect
+import io
 import json
 import os
 import sys
@@ -15,14 +16,14 @@ import warnings
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Protocol, Sequence, Union
+from typing import TYPE_CHECKING, Callable, Iterable, Iterator, Mapping, Protocol, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
 from ._arrays import numbers, numpy_of
-from ._games import Game, Positions
+from ._games import Game, GameRecord, Positions, read_games
 from ._optional import needs
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
@@ -788,6 +789,76 @@ def compare(
     with Told(progress) as tell, _evaluating(given):
         return Comparison(*_core.compare(
             *source.given, directory(tables), given[0], given[1], split, trained, worst, tell))
+
+
+class Review(_Printed):
+    """Games with the cost of each move. Created by `review`."""
+
+    def __init__(self, text: str, printed: str, page: str, rows: str):
+        super().__init__(text, printed)
+        self._page = page
+        self._rows = rows
+
+    @property
+    def players(self) -> dict[str, Json]:
+        """Figures of each player, by name (by side in games without names): ``games``, ``moves``, ``judged``, and
+        ``figures`` under the names of `Report.metrics`, with ``all_`` over all judged moves; ``phases`` has them by phase."""
+        return {player["player"]: player for player in self.json["players"]}
+
+    @property
+    def games(self) -> list[Json]:
+        """Games with their ``moves``: each with ``before`` and ``after`` (values of the player who moves), ``result_lost``,
+        ``score_lost``, ``best``; ``None`` where a value is not proven."""
+        games: list[Json] = self.json["games"]
+        return games
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a `pandas.DataFrame` with a row for each move, as ``solver review --csv`` writes them."""
+        needs("pandas", "to_pandas")
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self._rows), keep_default_na=False, na_values=[""])
+
+    def to_html(self, path: PathLike | None = None) -> str:
+        """Returns the review as one self-contained page, and writes it to ``path`` if given."""
+        if path is not None:
+            _core.write_text(path, self._page)
+        return self._page
+
+    def __repr__(self) -> str:
+        return f"<yomikiri.Review: {self._text.splitlines()[0] if self._text else ''}>"
+
+
+def review(
+    games: GameRecord | Iterable[GameRecord] | PathLike,
+    table: Table | Game | str | None = None,
+    *,
+    time: float = 60.0,
+    worst: int = 10,
+    tables: PathLike | None = None,
+    progress: bool | None = None,
+) -> Review:
+    """Judges each move of games: what it cost, what was better. ``games`` are those of `read_games`, or a file in any form
+    (then ``table`` names the game). A move is judged where its value and that of its position are proven: by ``table``, or
+    by a search of ``time`` seconds a game, which begins at its end; others have ``None``.
+
+    Raises `PositionError` for a file that cannot be read, `ValueError` for a game that has no table and cannot be searched."""
+    given = table if isinstance(table, Table) else None
+    if isinstance(games, (str, os.PathLike)):
+        if table is None:
+            raise ValueError("a file needs its game: ym.review(file, 'othello-8x8')")
+        rules = table.game if isinstance(table, Table) else table
+        games = read_games(games, rules, tables=tables)
+    elif isinstance(games, GameRecord):
+        games = [games]
+    records = list(games)
+    if not records:
+        raise ValueError("no games")
+    core = records[0]._core_game.position().game
+    played = [(record._core_game, record.players, record.result) for record in records]
+    day = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    with Told(progress) as tell:
+        return Review(*_core.review(core, given and given._core, played, directory(tables), time, worst, day, tell))
 
 
 class Match(_Printed):

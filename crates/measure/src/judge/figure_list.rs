@@ -40,6 +40,20 @@ pub enum Most {
 /// Placeholder for the unit of the score, in the plural.
 pub const UNITS: &str = "UNITS";
 
+/// Figures of a policy's probabilities and its ranking of moves, which have a table of their own.
+const RANKED: [&str; 10] = [
+    "nll",
+    "no_chance",
+    "entropy",
+    "top_1",
+    "top_2",
+    "top_3",
+    "argmax_result_kept",
+    "argmax_score_kept",
+    "argmax_result_lost",
+    "argmax_score_lost",
+];
+
 /// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -121,6 +135,11 @@ impl Figure {
     /// Returns whether it is a figure of the moves in a set of positions.
     pub fn is_of_moves(&self) -> bool {
         matches!(self.source, FigureSource::Moves(_))
+    }
+
+    /// Returns whether it is a figure of a policy's probabilities or its ranking of moves, which one chosen move has not.
+    pub fn is_of_probabilities(&self) -> bool {
+        RANKED.contains(&self.name)
     }
 
     /// Returns whether a larger number is better; `None` if neither is.

@@ -57,6 +57,7 @@ mod player;
 mod positions;
 mod report;
 mod request;
+mod review;
 mod unfolded;
 mod values;
 
@@ -93,6 +94,9 @@ pub use positions::{
 };
 pub use report::{AccuracyReport, Words};
 pub use request::{Request, compare, games_bytes, playable, unfolded_bytes};
+pub use review::{
+    GameReview, MistakePlace, Phase, PlayerFigures, Review, ReviewOptions, ReviewedMove,
+};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 

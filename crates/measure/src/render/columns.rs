@@ -6,20 +6,6 @@ use crate::judge::{
     TableFacts, UNITS, Unit, Words,
 };
 
-/// Figures of a policy's probabilities and its ranking of moves, which have a table of their own.
-const RANKED: [&str; 10] = [
-    "nll",
-    "no_chance",
-    "entropy",
-    "top_1",
-    "top_2",
-    "top_3",
-    "argmax_result_kept",
-    "argmax_score_kept",
-    "argmax_result_lost",
-    "argmax_score_lost",
-];
-
 pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_string(), show)
 }
@@ -59,7 +45,7 @@ pub(super) fn of_moves(table: &TableFacts, is_ranking: bool) -> Vec<&'static Fig
         figure.is_of_moves()
             && figure.unit != Unit::Count
             && applies(figure, table)
-            && RANKED.contains(&figure.name) == is_ranking
+            && figure.is_of_probabilities() == is_ranking
     };
     FIGURES.iter().filter(is_shown).collect()
 }

@@ -83,10 +83,7 @@ pub(super) struct MistakeView {
 /// and dark themes, and can be read without its script, which sorts tables and isolates policies.
 pub fn html(report: &AccuracyReport, about: &About) -> String {
     let mut environment = Environment::new();
-    environment.add_filter("lines", |text: &str| {
-        let lines: Vec<String> = text.lines().map(super::chart::escaped).collect();
-        Value::from_safe_string(lines.join("<br>"))
-    });
+    environment.add_filter("lines", lines_filter);
     environment
         .add_template("report.html", include_str!("page/report.html"))
         .expect("the template is well-formed");
@@ -148,6 +145,12 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         version => env!("CARGO_PKG_VERSION"),
     });
     page.unwrap_or_else(|error| panic!("the template fits the report: {error:#}"))
+}
+
+/// Escapes a text and puts a break between its lines.
+pub(super) fn lines_filter(text: &str) -> Value {
+    let lines: Vec<String> = text.lines().map(super::chart::escaped).collect();
+    Value::from_safe_string(lines.join("<br>"))
 }
 
 /// Returns the address of the server that links lead to; `None` if there is no table that it could open.
@@ -479,7 +482,7 @@ fn result_words(report: &AccuracyReport, mover: &str, facts: &MoveFacts) -> Stri
 }
 
 /// Encodes text for the part of an address behind `#`.
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
             char::from(byte).to_string()

@@ -41,12 +41,17 @@ pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
 
 /// Wraps a text at the width of a terminal. Ends with a line break.
 pub(super) fn paragraph(text: &str) -> String {
+    wrapped(text, WIDTH)
+}
+
+/// Wraps a text at a width. Ends with a line break.
+pub(super) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.len() - 1;
         match lines[last].is_empty() {
             true => lines[last] += word,
-            false if lines[last].chars().count() + 1 + word.chars().count() > WIDTH => {
+            false if lines[last].chars().count() + 1 + word.chars().count() > width => {
                 lines.push(word.to_string());
             }
             false => lines[last] += &format!(" {word}"),

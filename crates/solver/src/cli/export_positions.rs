@@ -10,7 +10,7 @@ use super::position_options::{FILE_LIMIT, tell_cost};
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
 use yomikiri::error::Error;
-use yomikiri::rules::WIN_PLIES;
+use yomikiri::rules::{SearchLimits, WIN_PLIES};
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, has_obf, known_examples, write_blocks,
 };
@@ -108,7 +108,7 @@ pub(super) fn run(
             tell_cost(cost, Some(limit), context);
         }
         let labels = context.store.root().join("labels");
-        values.search(&unknown, &labels, Some(limit), &context.bars)?;
+        values.search(&unknown, &labels, &SearchLimits::within(Some(limit)), &context.bars)?;
     }
     let folded = game.folded();
     let encoder = Encoder::new(game, &*folded, &columns, shape);

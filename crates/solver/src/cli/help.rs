@@ -34,6 +34,8 @@ solver report 8x8 --sample 1000 --policy onnx:net.onnx # on endgames, by search
 solver report --policy learned:net --metrics # one line of JSON a policy
 solver report --markdown > leaderboard.md # a leaderboard
 solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95' # exit code 5 if so
+solver review 8x8 game.ggf # each move of a game, judged exactly
+solver review 8x8 tournament.wtb --players # how often each player errs
 solver compare 4x5 greedy onnx:net.onnx # position by position
 solver compare 8x8 onnx:a.onnx onnx:b.onnx --sample 2000 # endgames, by search
 solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2 # means over seeds
@@ -109,7 +111,7 @@ fn columns(rows: &[(&str, &str)]) -> String {
 /// Groups of commands, in the help and in `docs/commands.md`.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Solve", &["solve", "enumerate", "value-iterate", "prove", "check"]),
-    ("Measure", &["report", "compare", "match", "train", "policies"]),
+    ("Measure", &["report", "review", "compare", "match", "train", "policies"]),
     ("Look and play", &["query", "play", "serve", "games", "perft"]),
     ("Export", &["export", "pack"]),
     ("Tables", &["list", "info", "verify", "remove", "gather"]),

@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use yomikiri::error::Error;
 use yomikiri::input;
 use yomikiri::oracle::{LONGEST_LINE, SolvedTable};
+use yomikiri::progress::Silent;
 use yomikiri::rules::forms::{self, Form};
 use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::records::{Records, text_of_bytes};
@@ -46,6 +47,11 @@ impl FormOption {
     /// Returns a text with the words that ask for its form.
     pub(super) fn asked(self, text: &str) -> Cow<'_, str> {
         forms::asked(text, self.format)
+    }
+
+    /// Reads a file whose game is looked for, without a word.
+    pub(super) fn read_silently(self, file: &GameFile, game: &dyn Rules) -> Result<Records, Error> {
+        Records::read(&file.bytes, game, &game.start(), self.format, &Silent)
     }
 
     /// Reads a file; `-` is stdin. Games begin in a root of the table, or at the start of the game, where they do not say.

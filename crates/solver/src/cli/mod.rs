@@ -41,6 +41,7 @@ mod query;
 mod reference;
 mod remove;
 mod report;
+mod review;
 mod sampled_match;
 #[cfg(feature = "schemas")]
 mod schemas;
@@ -130,6 +131,7 @@ enum Command {
     Prove(prove::Args),
     Check(prove::CheckArgs),
     Report(report::Args),
+    Review(review::Args),
     Compare(compare::Args),
     Match(matches::Args),
     #[cfg(feature = "onnx")]
@@ -229,6 +231,7 @@ fn dispatch(cli: Cli, games: Games) -> Result<ExitCode, Error> {
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
+        Command::Review(args) => review::run(args, &mut context),
         Command::Compare(args) => compare::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),

@@ -360,7 +360,7 @@ fn whole_if_there(
 }
 
 /// Returns the same table if it is solved.
-fn solved_if_there(
+pub(super) fn solved_if_there(
     game: &dyn Rules,
     table: Option<Table>,
     context: &Context,

@@ -235,7 +235,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> Result<(), Error> {
         let highlight =
             args.highlight.as_ref().map(|name| policy_named(&report, name)).transpose()?;
         let server = format!("http://localhost:{PORT}");
-        let date = fixed_day.unwrap_or_else(Utc::now).format("%Y-%m-%d").to_string();
+        let date = day()?;
         let command = command_line();
         let about = About { command, date, checksum, highlight, server };
         output::write(path, html(&report, &about).as_bytes())?;
@@ -372,6 +372,11 @@ fn push_rows(
         }
     }
     Ok(())
+}
+
+/// Returns the day of a page, which `SOURCE_DATE_EPOCH` fixes: 2026-11-28.
+pub(super) fn day() -> Result<String, Error> {
+    Ok(fixed_day()?.unwrap_or_else(Utc::now).format("%Y-%m-%d").to_string())
 }
 
 /// Returns the time of `SOURCE_DATE_EPOCH`, if it is set, for reproducible pages (reproducible-builds.org).

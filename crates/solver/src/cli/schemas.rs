@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::context::Envelope;
 use yomikiri::oracle::Answer;
-use yomikiri_measure::judge::{AccuracyReport, Match};
+use yomikiri_measure::judge::{AccuracyReport, Match, Review};
 
 /// Returns the schema of each command's `--json`, by its name, and under `openapi` the components of
 /// `docs/openapi.json`: for tests.
@@ -29,6 +29,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::prove::Output>("proof"),
         of::<super::remove::Output>("remove"),
         of::<AccuracyReport>("report"),
+        of::<Review>("review"),
         of::<super::solve::Output<'_>>("solve"),
         of::<super::value_iterate::Output<'_>>("value-iterate"),
         of::<super::verify::Output>("verify"),

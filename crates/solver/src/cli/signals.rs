@@ -19,7 +19,6 @@ pub(super) fn report_resumable(bars: Bars, json: bool) -> io::Result<()> {
 }
 
 /// Acts on the first SIGINT or SIGTERM; the second ends the process.
-#[cfg(feature = "serve")]
 pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let mut act = Some(act);
     on_signals(move |_| act.take().map(|act| act()).is_none())

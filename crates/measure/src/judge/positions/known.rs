@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
@@ -10,7 +9,7 @@ use yomikiri::error::Error;
 use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::rules::{AnyPosition, Empties, MOST_WIN_PLIES, Rules};
+use yomikiri::rules::{AnyPosition, Empties, MOST_WIN_PLIES, Rules, SearchLimits};
 use yomikiri::search::can_search;
 
 /// Knowledge of a game's positions.
@@ -71,24 +70,29 @@ impl<'a> KnownValues<'a> {
         parts.concat()
     }
 
-    /// Searches positions, cheapest first, for at most `within`; values are read from and added to the labels in a
-    /// directory. Those whose search does not end in time stay unknown.
+    /// Searches positions, cheapest first, until a time or a flag of `limits`; values are read from and added to the labels
+    /// in a directory. Those whose search does not end until then stay unknown.
     pub fn search(
         &mut self,
         positions: &[AnyPosition],
         labels: &Path,
-        within: Option<Duration>,
+        limits: &SearchLimits<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         self.is_searched = true;
-        let deadline = within.and_then(|within| Instant::now().checked_add(within));
-        if !positions.is_empty() {
-            let settings = LabelSettings { empties: self.empties(), win_plies: self.win_plies };
-            let mut file = Labels::open(labels, &*self.game, settings)?;
-            file.find(positions, deadline, progress)?;
-            self.labels = Some(file);
+        if positions.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let mut file = match self.labels.take() {
+            Some(file) => file,
+            None => {
+                let settings = LabelSettings { empties: self.empties(), win_plies: self.win_plies };
+                Labels::open(labels, &*self.game, settings)?
+            }
+        };
+        let result = file.find(positions, limits, progress);
+        self.labels = Some(file);
+        result
     }
 
     /// Fails if anything that was read of the table is damaged.

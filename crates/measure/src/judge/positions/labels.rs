@@ -156,11 +156,12 @@ impl Labels {
     }
 
     /// Searches the positions that have no labels yet, those nearest to the end first, and appends theirs to the file
-    /// about every second. Positions whose search does not end before the deadline get none. Fails for a game that cannot be searched.
+    /// about every second. Positions whose search does not end before a time or a flag of `limits` get none. Fails for a game
+    /// that cannot be searched.
     pub(super) fn find(
         &mut self,
         positions: &[AnyPosition],
-        deadline: Option<Instant>,
+        limits: &SearchLimits<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let mut met = FxHashSet::default();
@@ -199,7 +200,7 @@ impl Labels {
                 let states = &chunk[from..(from + each).min(chunk.len())];
                 let search = |state: &AnyState| {
                     progress.advance(1);
-                    values(&*self.game, searchers[thread].as_ref(), deadline, state)
+                    values(&*self.game, searchers[thread].as_ref(), limits, state)
                 };
                 Ok::<_, Error>(states.iter().map(search).collect::<Vec<_>>())
             })?;
@@ -318,16 +319,16 @@ fn record(words: [u64; 2], values: &[Value], out: &mut Vec<u8>) {
 }
 
 /// Searches the value of each move of a state, for the player who makes it, exactly in games that always end; `None` if
-/// the deadline passes.
+/// a limit is reached.
 fn values(
     game: &dyn Rules,
     searcher: &dyn Searcher,
-    deadline: Option<Instant>,
+    limits: &SearchLimits<'_>,
     state: &AnyState,
 ) -> Option<Vec<Value>> {
     let is_layered = game.is_layered();
     let nodes = (!is_layered).then_some(WIN_NODES);
-    let limits = SearchLimits { nodes, deadline, ..SearchLimits::default() };
+    let limits = SearchLimits { nodes, ..*limits };
     let (mut values, mut is_done) = (Vec::new(), true);
     game.moves(state, |_, after| {
         is_done &= !limits.are_reached(0);

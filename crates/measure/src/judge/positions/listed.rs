@@ -13,7 +13,7 @@ use yomikiri::error::{Error, Kind};
 use yomikiri::oracle::SolvedTable;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::rules::{AnyPosition, Empties, Rules};
+use yomikiri::rules::{AnyPosition, Empties, Rules, SearchLimits};
 use yomikiri::search::can_search;
 use yomikiri::table::SweepRecord;
 
@@ -55,7 +55,7 @@ impl<'a> LookedUp<'a> {
         progress: &dyn Progress,
     ) -> Result<ListedPositions, Error> {
         let LookedUp { list, mut values, unknown, table } = self;
-        values.search(&unknown, labels, within, progress)?;
+        values.search(&unknown, labels, &SearchLimits::within(within), progress)?;
         let known = in_parts(&list.positions, &|position| values.of(position, true))?;
         let game = list.game;
         let is_whole = table.is_some_and(|table| table.table().manifest().complete);

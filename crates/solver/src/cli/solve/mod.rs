@@ -188,7 +188,7 @@ fn question(
 ) -> Result<(Arc<dyn Rules>, Question), Error> {
     if text == "-" || Path::new(text).is_file() {
         let file = GameFile::open(Path::new(text))?;
-        let game = game.map_or_else(|| game_of_file(&file, form, context), Ok)?;
+        let game = game.map_or_else(|| game_of_file(&file, form, "solver solve", context), Ok)?;
         let records = form.read(&file, &*game, None, context)?;
         if let Some((place, error)) = records.errors.first() {
             return Err(error.clone().map(|what| format!("{}, {place}: {what}", file.name)));
@@ -211,10 +211,11 @@ fn question(
     Ok((game, Question::Position(position)))
 }
 
-/// Returns the only game that reads a file.
-fn game_of_file(
+/// Returns the only game that reads a file; `command` is the one that would name the game.
+pub(super) fn game_of_file(
     file: &GameFile,
     form: FormOption,
+    command: &str,
     context: &Context,
 ) -> Result<Arc<dyn Rules>, Error> {
     let text = String::from_utf8_lossy(&file.bytes);
@@ -223,7 +224,7 @@ fn game_of_file(
         return game_of(&form.asked(lines.next().unwrap_or_default()), context);
     }
     let reads = |game: &Arc<dyn Rules>| {
-        let records = form.read(file, &**game, None, context);
+        let records = form.read_silently(file, &**game);
         records.is_ok_and(|records| records.errors.is_empty() && !records.games.is_empty())
     };
     let name = &file.name;
@@ -232,7 +233,7 @@ fn game_of_file(
         1 => Ok(games.remove(0)),
         _ => Err(Error::new(
             format!("{name}: its game is not named"),
-            "name it: 'solver solve 8x8 FILE'",
+            format!("name it: '{command} 8x8 FILE'"),
         )),
     }
 }
