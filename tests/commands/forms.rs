@@ -27,10 +27,7 @@ fn games_of_files_are_solved_queried_and_rewritten() {
     assert!(!run.stderr.contains("otherwise"), "{run:?}");
     let wrong = file(&tables, "wrong.sgf", SGF.replace("B+64", "W+2"));
     let run = tables.run(&["solve", "8x8", &wrong]);
-    assert!(
-        run.stderr.contains("1 games end otherwise than they record; the first at line 1: "),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("line 1: the game ends otherwise than it records: "), "{run:?}");
     let ggf = tables.ok(&["query", "8x8", &sgf, "--as", "GGF"]);
     assert!(ggf.starts_with("(;GM[Othello]PC[yomikiri]PB[Ann]PW[Bo]RE[+64.00]"), "{ggf}");
     assert_eq!(

@@ -224,7 +224,12 @@ fn a_review_is_printed_and_written_to_files() {
     fs::write(&many, lines.join("\n")).unwrap();
     let text = tables.ok(&["review", "4x4", &one, "--html", &page, "--csv", &rows, "-q"]);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    for part in ["othello-4x4: 1 game,", "every move is judged", "Costliest mistakes", "better "] {
+    for part in [
+        "othello-4x4: 1 game. Values: table othello-4x4",
+        "every move is judged",
+        "Costliest mistakes",
+        "better ",
+    ] {
         assert!(text.contains(part), "{text}");
     }
     let html = fs::read_to_string(&page).unwrap();
@@ -259,8 +264,10 @@ fn files_that_cannot_be_reviewed_name_the_place() {
     assert!(line.contains("correct it or leave it out"), "{line}");
     let empty = file("empty.txt", "# nothing\n");
     tables.run(&["review", "8x8", &empty]).refused("no moves in");
+    tables.run(&["review", &empty]).refused("empty.txt has no line to read");
+    tables.run(&["review", "8x8"]).refused("8x8 is a game; add a file of games");
     tables.run(&["review", "8x8", "nothing.ggf"]).refused("cannot read nothing.ggf");
-    tables.run(&["review", &file("two.txt", "f5")]).refused("name");
+    tables.run(&["review", &file("two.txt", "d3")]).refused("name it: 'solver review 8x8 FILE'");
     let good = file("good.txt", "f5d6");
     let twice = tables.run(&["review", "8x8", &good, "--csv", &good]);
     twice.refused("appears twice");
@@ -292,5 +299,8 @@ fn an_ended_review_shows_what_it_has() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(text.starts_with("othello-8x8: "), "{text}");
-    assert!(errors.contains("at most 3 min") && errors.contains("of 200 games"), "{errors}");
+    assert!(
+        errors.contains("at most 3 min") && errors.contains("of 200 games are shown"),
+        "{errors}"
+    );
 }

@@ -1,5 +1,6 @@
 //! External policies: exports for them, predictions in files, and programs.
 
+mod engines;
 mod export;
 mod predictions;
 mod programs;

@@ -1,6 +1,6 @@
 //! Reviews of games: each move beside the exact value of its position, and the figures of each player.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -31,7 +31,7 @@ use yomikiri::solve::Value;
 pub struct Review {
     /// Game, such as othello-8x8.
     pub game: String,
-    /// Origin of the values: the name of a table, `search`, or both.
+    /// Origin of the values: `table NAME`, `search`, or both.
     pub values: String,
     /// Rule for empty squares in scores: `uncounted` or `to-winner`; null in games without scores.
     pub empties: Option<&'static str>,
@@ -243,8 +243,8 @@ impl Review {
         whole.finish("games reviewed");
         let name = table.map(|table| table.table().name());
         let values_of = match (name, is_searched) {
-            (Some(name), false) => name,
-            (Some(name), true) => format!("{name} and search"),
+            (Some(name), false) => format!("table {name}"),
+            (Some(name), true) => format!("table {name} and search"),
             (None, _) => "search".to_string(),
         };
         let mut review = Review {
@@ -295,6 +295,13 @@ impl Review {
     }
 }
 
+impl GameReview {
+    /// Returns whether a judged move loses anything.
+    pub fn has_mistakes(&self) -> bool {
+        self.moves.iter().any(|at| at.size() > (0, 0, 0))
+    }
+}
+
 impl ReviewedMove {
     /// Returns the loss as the order of mistakes counts it: result, score, plies.
     fn size(&self) -> (u8, i32, u16) {
@@ -335,8 +342,9 @@ fn review_game(
     let (scored, mut moves) = (game.has_scores(), Vec::new());
     let sides = Side::ALL.map(|side| game.side_name(side));
     let name = |side: Side| record.players[side.index()].as_deref().unwrap_or(sides[side.index()]);
-    for side in Side::ALL {
-        tallies.entry(name(side).to_string()).or_default().games += 1;
+    // A player of both sides has played one game.
+    for name in BTreeSet::from(Side::ALL.map(name)) {
+        tallies.entry(name.to_string()).or_default().games += 1;
     }
     let positions: Vec<AnyPosition> = record.played.positions().collect();
     for (index, &(position, action)) in record.played.moves().iter().enumerate() {

@@ -4,8 +4,8 @@ use super::NetworkSpec;
 use super::batch_check::BatchCheck;
 use super::spec::{PlayOn, ReadAhead};
 use super::{
-    ByRule, Even, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount,
-    Policy, PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
+    ByRule, Engine, Even, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo,
+    MoveCount, Policy, PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
 use yomikiri::error::Error;
 use yomikiri::rules::Rules;
@@ -39,6 +39,7 @@ pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn 
             let name = spec.to_string();
             Some(Box::new(BatchCheck::program(Exec::start(game, name, command, reading, *limit)?)))
         }
+        PolicySpec::Engine(engine) => Some(Box::new(Engine::start(game, engine)?)),
         PolicySpec::Network(network) if !network.kept => {
             spec.check(game)?;
             Some(network.load(spec.to_string(), game)?)

@@ -17,6 +17,7 @@
 //! * [`Outside`] reads the numbers of a [`Source`]: of `Onnx` (feature `onnx`), a network in an ONNX file, optionally
 //!   with a [`Card`] beside it ([`NetworkSpec`]); of [`Predictions`] in files; of a program, [`Exec`]; or of a function
 //!   in Python. [`ReadingSpec`] declares what the numbers mean, and [`BatchCheck`] detects answers that depend on the batch;
+//! * [`Engine`] plays the moves of an engine that speaks USI, UCI or GTP ([`EngineSpec`]);
 //! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
 //!   policy needs a solved table, so it belongs to [`judge`](crate::judge).
 //!
@@ -67,7 +68,7 @@ pub use montecarlo::MonteCarlo;
 pub use network_spec::NetworkSpec;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
-pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
+pub use outside::{Engine, EngineSpec, Exec, PROTOCOL, PROTOCOL_VERSION, Predictions, Protocol};
 pub use reader::{MoveChoice, OutputRows, Outside, ReadingSpec, Softmax, Source, ValueRange};
 pub use rollout_players::Lines;
 pub use search::Minimax;

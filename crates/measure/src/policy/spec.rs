@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::front::{Front, is_option, with_option};
 use super::grammar::{CLOSE, SpecParts, one_of, refused, write_options};
-use super::{NetworkSpec, ReadingSpec, Weights};
+use super::{EngineSpec, NetworkSpec, Protocol, ReadingSpec, Weights};
 use yomikiri::error::{Error, did_you_mean};
 use yomikiri::rules::Rules;
 use yomikiri::search::mates::has_mates;
@@ -39,6 +39,8 @@ pub enum PolicySpec {
     Front(Box<PolicySpec>, u32),
     /// [`Predictions`](super::Predictions) in a directory.
     Predictions(PathBuf, ReadingSpec),
+    /// [`Engine`](super::Engine).
+    Engine(EngineSpec),
     /// A program, run by [`Exec`](super::Exec).
     Exec {
         /// Command line.
@@ -97,7 +99,8 @@ impl PolicySpec {
     /// Known forms, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, tactician, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
-        montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
+        montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, \
+        usi:COMMAND, uci:COMMAND, gtp:COMMAND, exec:COMMAND, perfect";
 
     /// Known forms that work for every game with material.
     const EVERYWHERE: &'static str = "random, greedy, tactician, n-hand:N, n-least:N, n-most:N, \
@@ -114,6 +117,7 @@ impl PolicySpec {
             PolicySpec::Exec { command, reading, .. } => {
                 PolicySpec::Exec { command, limit, reading }
             }
+            PolicySpec::Engine(engine) => PolicySpec::Engine(EngineSpec { limit, ..engine }),
             PolicySpec::Network(model) => {
                 PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
             }
@@ -230,6 +234,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Predictions(dir, reading) => {
                 outside(f, &format!("predictions:{}", dir.display()), reading)
             }
+            PolicySpec::Engine(engine) => write!(f, "{engine}"),
             PolicySpec::Exec { command, reading, .. } => {
                 let close = if ends_in_option(command) { CLOSE } else { "" };
                 outside(f, &format!("exec:{command}{close}"), reading)
@@ -268,6 +273,10 @@ impl FromStr for PolicySpec {
             return parts.outside(policy);
         }
         let wrong = |what: Error| refused(text, what);
+        if let (Some(protocol), Some(argument)) = (Protocol::of_name(parts.name), parts.argument) {
+            let engine = EngineSpec::parse(protocol, argument, parts, PolicySpec::LIMIT)?;
+            return Ok(PolicySpec::Engine(engine));
+        }
         if let Some(&reader) = READ_AHEAD.iter().find(|(name, ..)| *name == parts.name) {
             return parts.reading(reader);
         }

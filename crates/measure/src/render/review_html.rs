@@ -46,7 +46,7 @@ pub fn review_html(review: &Review, file: &str, about: &About) -> String {
         file,
         title => review.words.game,
         headline => headline(review),
-        facts => facts(review),
+        facts => facts(review, true),
         heads,
         players => Value::from_serialize(player_rows(review)),
         note => figure_note(review),

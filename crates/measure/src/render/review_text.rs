@@ -29,7 +29,8 @@ pub struct ReviewParts {
 
 /// Lays out a review: what was judged, moves, mistakes, and the figures of players.
 pub fn review_text(review: &Review, parts: ReviewParts) -> String {
-    let mut text = paragraph(&facts(review));
+    let is_told_below = review.games.len() == 1 && !parts.players_only;
+    let mut text = paragraph(&facts(review, !is_told_below));
     if !parts.players_only {
         for game in &review.games {
             if review.games.len() == 1 || parts.all_moves {
@@ -41,8 +42,8 @@ pub fn review_text(review: &Review, parts: ReviewParts) -> String {
     text + &players_text(review)
 }
 
-/// Returns what was judged, in words.
-pub(super) fn facts(review: &Review) -> String {
+/// Returns what was judged, in words, with the numbers of moves if `with_moves`.
+pub(super) fn facts(review: &Review, with_moves: bool) -> String {
     let games = counted(review.games.len() as u64, "game");
     let empties = match review.empties {
         Some("to-winner") => ", empty squares to the winner",
@@ -54,10 +55,11 @@ pub(super) fn facts(review: &Review) -> String {
         true => ", the others are not proven and left out",
         false => "",
     };
-    format!(
-        "{}: {games}, {judged} of {moves} moves judged{left_out}. Values: {}{empties}.",
-        review.game, review.values
-    )
+    let judged = match with_moves {
+        true => format!(", {judged} of {moves} moves judged{left_out}"),
+        false => String::new(),
+    };
+    format!("{}: {games}{judged}. Values: {}{empties}.", review.game, review.values)
 }
 
 /// Returns who played, the place and the result of a game.
@@ -80,6 +82,7 @@ pub(super) fn game_words(review: &Review, game: &GameReview) -> String {
 fn value_cell(value: Option<&Verdict>, scored: bool) -> String {
     let Some(verdict) = value else { return "-".to_string() };
     match scored {
+        true if verdict.value.score().is_some_and(|score| score.0 == 0) => "0".to_string(),
         true => score_cell(verdict.value),
         false => {
             let outcome = outcome_cell(verdict.value);
@@ -160,13 +163,19 @@ pub(super) fn unjudged(game: &GameReview) -> String {
     let is_whole = game.judged == game.moves.len();
     match first {
         None if game.moves.is_empty() => "no moves".to_string(),
-        None => "no move is judged: nothing is proven of these positions".to_string(),
+        None => {
+            let last = game.moves.last().and_then(|at| at.empty);
+            let empty = last.map_or(String::new(), |empty| {
+                format!("; the game stops with {} empty squares", empty.saturating_sub(1))
+            });
+            format!("no move is judged: nothing is proven of these positions{empty}")
+        }
         Some(_) if is_whole => "every move is judged".to_string(),
         Some(first) => {
             let since = game.moves.len() - first.ply + 1;
             let others = if game.judged < since { ", not all behind it" } else { "" };
             format!(
-                "{} of {} moves judged, from ply {} on{others}",
+                "{} of {} moves judged, from ply {} on{others}; the others are not proven and left out",
                 game.judged,
                 game.moves.len(),
                 first.ply
@@ -177,9 +186,10 @@ pub(super) fn unjudged(game: &GameReview) -> String {
 
 fn mistakes_text(review: &Review) -> String {
     if review.worst.is_empty() {
-        return match review.judged {
-            0 => String::new(),
-            _ => "\nNo judged move loses anything.\n".to_string(),
+        let is_flawless = review.judged > 0 && !review.games.iter().any(GameReview::has_mistakes);
+        return match is_flawless {
+            true => "\nNo judged move loses anything.\n".to_string(),
+            false => String::new(),
         };
     }
     let mut text = "\nCostliest mistakes\n".to_string();
@@ -243,9 +253,11 @@ pub(super) fn player_figures(review: &Review) -> Vec<(&'static Figure, bool)> {
         Scope::WithScores => scored,
         Scope::WithoutScores => !scored,
     };
+    let has_plies = review.players.iter().any(|player| player.sums.all.timed > 0);
     let figure = |(name, decisive)| {
         let figure = FIGURES.iter().find(|figure| figure.name == name)?;
-        applies(figure).then_some((figure, decisive))
+        let is_empty = name == "plies_kept" && !has_plies;
+        (applies(figure) && !is_empty).then_some((figure, decisive))
     };
     shown.into_iter().filter_map(figure).collect()
 }
@@ -269,15 +281,14 @@ pub(super) fn figure_headings(review: &Review) -> Vec<[String; 2]> {
 
 /// Explains the columns of a player's figures.
 pub(super) fn figure_note(review: &Review) -> String {
-    let scores = match review.empties.is_some() {
-        true => format!(
-            "; the others in all judged moves: how often the best score is kept, mean {} lost, and moves that lose some of the result",
-            review.words.units
-        ),
-        false => "; the others in all judged moves: how often a win comes as soon and a loss as late as possible, and moves that lose some of the result".to_string(),
-    };
+    let others: Vec<String> = player_figures(review)
+        .into_iter()
+        .filter(|(_, decisive)| !decisive)
+        .map(|(figure, _)| heading(figure, &review.words).join(" ").trim().to_string())
+        .collect();
     format!(
-        "result kept: how often the best result is kept in the decisive positions, those whose moves differ in the result{scores}."
+        "judged: moves whose values are proven. decisive: those in positions whose moves differ in the result; result kept: share of these that keep it. {}: of all judged moves.",
+        others.join(", ")
     )
 }
 

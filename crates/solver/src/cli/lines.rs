@@ -73,9 +73,10 @@ impl FormOption {
         if let Some((place, words)) = contradictions.first() {
             let count = contradictions.len();
             let name = &file.name;
-            context.remark(format!(
-                "{name}: {count} games end otherwise than they record; the first at {place}: {words}"
-            ));
+            context.remark(match count {
+                1 => format!("{name}, {place}: the game ends otherwise than it records: {words}"),
+                _ => format!("{name}: {count} games end otherwise than they record; the first at {place}: {words}"),
+            });
         }
         Ok(records)
     }

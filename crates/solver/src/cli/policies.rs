@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 /// Forms of [`PolicySpec::KNOWN`], each with what it plays.
-const MEANINGS: [(&str, &str); 19] = [
+const MEANINGS: [(&str, &str); 22] = [
     ("random", "every legal move equally often"),
     ("greedy", "the move after which it has the most material"),
     ("tactician", "wins at once, or stops a win of the next move; else any move"),
@@ -41,6 +41,9 @@ const MEANINGS: [(&str, &str); 19] = [
     ("learned:NAME", "a network that was trained here"),
     ("onnx:FILE", "a network in an ONNX file"),
     ("predictions:DIR", "answers in files, for positions of 'solver export --states'"),
+    ("usi:COMMAND", "an engine of shogi, by USI"),
+    ("uci:COMMAND", "an engine of shogi, by UCI"),
+    ("gtp:COMMAND", "an engine of Othello, by GTP"),
     ("exec:COMMAND", "a program that answers positions"),
     ("perfect", "the best moves that win soonest or lose latest, equally often"),
 ];

@@ -89,6 +89,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
             return Err(Error::new(what, "give each output a file of its own"));
         }
     }
+    if word.is_none() && context.games.meant(file_name).is_ok() && !Path::new(file_name).exists() {
+        return Err(Error::new(format!("{file_name} is a game"), "add a file of games"));
+    }
     let file = GameFile::open(Path::new(file_name))?;
     let (game, table) = subject(word, &file, args.form, context)?;
     let records = records(&file, args.form, &*game, table.as_ref(), context)?;
@@ -122,7 +125,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) {
         context.flush()?;
         let what = format!(
-            "ended by Ctrl-C after {} of {} games",
+            "ended by Ctrl-C: {} of {} games are shown, the last as far as it was searched",
             review.games.len(),
             records.games.len()
         );

@@ -124,11 +124,22 @@ impl Process {
     /// Sends a line, including its newline, and returns the answer without its newline. After an error the
     /// program must not be sent another line.
     pub(super) fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Error> {
+        self.send(line);
+        self.line(self.limit)
+    }
+
+    /// Sends a line, including its newline.
+    pub(super) fn send(&self, line: Vec<u8>) {
         if let Some(input) = &self.input {
             // Sending fails if the program has ended, which its output shows.
             let _ = input.send(line);
         }
-        match self.next_output() {
+    }
+
+    /// Returns the program's next line without its newline, which is awaited until `left` is over. After an error the
+    /// program must not be sent another line.
+    pub(super) fn line(&mut self, left: Duration) -> Result<Vec<u8>, Error> {
+        match self.next_output(left) {
             Ok(ProgramOutput::Line(line)) => Ok(line),
             Ok(ProgramOutput::TooLong) => {
                 self.kill();
@@ -152,9 +163,9 @@ impl Process {
 
     /// Returns the program's next output within the limit. A program that has ended is not awaited, even if
     /// another process holds its output open.
-    fn next_output(&mut self) -> Result<ProgramOutput, RecvTimeoutError> {
+    fn next_output(&mut self, mut limit: Duration) -> Result<ProgramOutput, RecvTimeoutError> {
         // A limit may lie beyond what the clock counts.
-        let (begun, mut limit) = (Instant::now(), self.limit);
+        let begun = Instant::now();
         let mut has_ended = false;
         loop {
             let left = limit.saturating_sub(begun.elapsed());

@@ -220,8 +220,17 @@ pub(super) fn game_of_file(
 ) -> Result<Arc<dyn Rules>, Error> {
     let text = String::from_utf8_lossy(&file.bytes);
     let mut lines = text.lines().filter(|line| !forms::without_remark(line).is_empty());
+    let named = format!("name it: '{command} 8x8 FILE'");
     if forms::recognise(&text) == Form::Lines && !forms::is_wthor(&file.bytes) {
-        return game_of(&form.asked(lines.next().unwrap_or_default()), context);
+        let Some(line) = lines.next() else {
+            return Err(Error::new(
+                format!("{} has no line to read", file.name),
+                "write games or positions",
+            ));
+        };
+        let game = game_of(&form.asked(line), context);
+        return game
+            .map_err(|error| error.map(|what| format!("{}: {what}", file.name)).with_hint(named));
     }
     let reads = |game: &Arc<dyn Rules>| {
         let records = form.read_silently(file, &**game);
@@ -231,10 +240,7 @@ pub(super) fn game_of_file(
     let mut games: Vec<_> = context.games.all().into_iter().filter(reads).collect();
     match games.len() {
         1 => Ok(games.remove(0)),
-        _ => Err(Error::new(
-            format!("{name}: its game is not named"),
-            format!("name it: '{command} 8x8 FILE'"),
-        )),
+        _ => Err(Error::new(format!("{name}: its game is not named"), named)),
     }
 }
 

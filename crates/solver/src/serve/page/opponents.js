@@ -20,7 +20,7 @@ const ANOTHER = "another …";
 // The name of a policy for people; a network or program is the user's model.
 export function nameOf(policy) {
   if (NAMES.has(policy)) return NAMES.get(policy);
-  const own = /^(onnx|exec|learned|predictions|weights):(.*)$/.exec(policy);
+  const own = /^(onnx|exec|usi|uci|gtp|learned|predictions|weights):(.*)$/.exec(policy);
   return own ? `Your model: ${own[2].replace(/^.*\//, "")}` : policy;
 }
 
