@@ -40,7 +40,7 @@ class Shogi:
             if sign.isdigit():
                 count += sign
             else:
-                self.hands[sign], count = int(count or 1), ""
+                self.hands[sign], count = self.hands.get(sign, 0) + int(count or 1), ""
         self.rows, self.columns = len(self.board), len(self.board[0])
 
     def is_own(self, cell, black):
@@ -108,8 +108,13 @@ def usi(protocol, modes):
         elif line == "isready":
             say("readyok")
         elif line.startswith("position"):
-            position = Shogi(line.split(" ", 2)[2])
             sfen = line.split(" ", 2)[2]
+            if protocol == "uci":
+                # Hands stand in brackets, and White is the first player.
+                board, rest = sfen.split("[")
+                hands, rest = rest.split("]")
+                sfen = f"{board} {'b' if rest.split()[0] == 'w' else 'w'} {hands} 1"
+            position = Shogi(sfen)
         elif line == "d":
             say("Sfen: " + (sfen.replace("L", "E") if "board" in modes else sfen))
         elif line == "go perft 1" and "deaf" not in modes:

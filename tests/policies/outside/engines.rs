@@ -69,7 +69,7 @@ fn an_engine_of_usi_and_of_uci_plays_its_move_in_every_position() {
     let words = reading(&report);
     for part in [
         "Small Engine 1, variant small: ",
-        " moves of 200 positions compared, all equal; 50 of 50 answers the same when asked again",
+        " moves of 200 positions compared, all equal; 20 of 20 answers the same when asked again",
         "centipawns as expected outcome",
     ] {
         assert!(words.contains(part), "{words}");
@@ -211,4 +211,39 @@ fn answers_that_fail_are_counted_and_named() {
     let tables = shogi();
     let (report, _) = measured(&tables, &engine("usi", "deaf", "variant=small"), &SAMPLE);
     assert!(reading(&report).contains("its rules were not compared"), "{report}");
+}
+
+/// Fairy-Stockfish and GRhino, where `.ci/frameworks` has installed them and set `YOMIKIRI_ENGINES`.
+#[test]
+fn engines_of_debian_are_measured() {
+    if std::env::var_os("YOMIKIRI_ENGINES").is_none() {
+        return;
+    }
+    let tables = Tables::after(&[
+        &["enumerate", "--game", "animal-shogi", "--max-depth", "5"],
+        &["value-iterate"],
+        &["enumerate", "--game", "minishogi", "--max-depth", "3"],
+        &["value-iterate"],
+    ]);
+    let report = |table: &str, more: &[&str], policy: &str| -> String {
+        let args = [&["report", "-q", "--no-games", table, "--policy", policy][..], more].concat();
+        reading(&tables.json(&args))
+    };
+    let fish = "/usr/games/fairy-stockfish?depth=3,rules=differ";
+    for protocol in ["usi", "uci"] {
+        let words = report("animal-shogi-depth5", &[], &format!("{protocol}:{fish}"));
+        assert!(
+            words.contains("variant dobutsu: ") && words.contains(" that lose at once"),
+            "{words}"
+        );
+        assert!(words.contains("20 of 20 answers the same"), "{words}");
+        let words = report("minishogi-depth3", &[], &format!("{protocol}:{fish}"));
+        assert!(
+            words.contains("variant minishogi: ") && !words.contains("others are not"),
+            "{words}"
+        );
+    }
+    let sample = ["--sample", "20", "--empty-squares", "6..8"];
+    let words = report("8x8", &sample, "gtp:/usr/games/gtp-rhino -l 1 -b 0");
+    assert!(words.contains("compared, all equal") && !words.contains("failed"), "{words}");
 }

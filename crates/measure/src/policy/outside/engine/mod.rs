@@ -23,7 +23,7 @@ use yomikiri::rules::{Action, AnyPosition, Outcome, Rules, mix};
 /// Positions whose moves are compared.
 const COMPARED: usize = 200;
 /// Positions that are asked twice.
-const TWICE: usize = 50;
+const TWICE: usize = 20;
 /// Starts of a process in a row that may fail.
 const STARTS: usize = 3;
 

@@ -149,8 +149,10 @@ impl UsiEngine {
     /// Sets a position up without its history, by which some engines judge repetitions.
     fn set_up(&mut self, game: &dyn Rules, position: &AnyPosition) {
         let sfen = sfen(game, position);
-        let word = if self.spec.protocol == Protocol::Usi { "sfen" } else { "fen" };
-        self.send(&format!("position {word} {sfen}"));
+        match self.spec.protocol {
+            Protocol::Usi => self.send(&format!("position sfen {sfen}")),
+            _ => self.send(&format!("position fen {}", fen(&sfen))),
+        }
     }
 
     /// Returns the engine's moves of a position, after its board was compared if it prints one; `None` if it does
@@ -235,10 +237,38 @@ fn sfen(game: &dyn Rules, position: &AnyPosition) -> String {
     written.into_iter().find(|(name, _)| *name == "sfen").map_or(String::new(), |(_, sfen)| sfen)
 }
 
+/// Returns the hands of an SFEN with each piece by itself.
+fn expanded(hands: &str) -> String {
+    let (mut pieces, mut count) = (String::new(), 0);
+    for sign in hands.chars() {
+        match sign.to_digit(10) {
+            Some(digit) => count = (10 * count + digit as usize).min(100),
+            None => {
+                pieces.extend(std::iter::repeat_n(sign, count.max(1)));
+                count = 0;
+            }
+        }
+    }
+    pieces
+}
+
+/// Returns the board, the side to move and the expanded hands of an SFEN.
+fn parts(sfen: &str) -> [String; 3] {
+    let mut words = sfen.split_whitespace();
+    let [board, side, hands] = [(); 3].map(|()| words.next().unwrap_or_default());
+    [board.to_string(), side.to_string(), expanded(hands)]
+}
+
+/// Returns the FEN of an SFEN: hands in brackets, each piece by itself, and `w` for the first player.
+fn fen(sfen: &str) -> String {
+    let [board, side, hands] = parts(sfen);
+    let side = if side == "b" { "w" } else { "b" };
+    format!("{board}[{hands}] {side} - - 0 1")
+}
+
 /// Returns an SFEN with its hands sorted and without the number of its move.
 fn normal(sfen: &str) -> [String; 3] {
-    let mut words = sfen.split_whitespace().map(str::to_string);
-    let [board, side, hands] = [(); 3].map(|()| words.next().unwrap_or_default());
+    let [board, side, hands] = parts(sfen);
     let mut hands: Vec<char> = hands.chars().collect();
     hands.sort_unstable();
     [board, side, hands.into_iter().collect()]
@@ -276,6 +306,15 @@ pub(super) fn check(game: &dyn Rules, spec: &EngineSpec) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_of_uci_have_hands_in_brackets_and_white_first() {
+        let of = |sfen, expected: &str| assert_eq!(fen(sfen), expected);
+        of("gle/1c1/1C1/ELG b - 1", "gle/1c1/1C1/ELG[-] w - - 0 1");
+        of("gle/3/1c1/EL1 w 2Cg 1", "gle/3/1c1/EL1[CCg] b - - 0 1");
+        assert_eq!(normal("3 b g2C 1"), normal("3 b CCg 5"));
+        assert_ne!(normal("3 b g2C 1"), normal("3 b gC 1"));
+    }
 
     #[test]
     fn scores_become_expected_outcomes() {
