@@ -138,7 +138,7 @@ fn every_answer_is_as_described() {
         assert_eq!(lines.text().lines().count(), 3);
         keep("/api/v1/{table}", "post", &lines);
         let position = escaped(position);
-        for policy in ["greedy", "perfect", "mcts:20", "nothing", "exec:true"] {
+        for policy in ["greedy", "perfect", "mcts:20", "nothing", "exec:true", "usi:true"] {
             let path = format!("/api/v1/{table}/policy?policy={policy}&position={position}");
             keep("/api/v1/{table}/policy", "get", &served.get(&path));
         }
@@ -700,7 +700,13 @@ fn policies_answer_beside_the_truth_and_only_those_that_may() {
             assert_eq!((&one["move"], &one["score"]), (&truth["move"], &truth["score"]));
         }
     }
-    let files = ["weights:/etc/passwd", "onnx:x.onnx", "predictions:.", "exec:touch owned"];
+    let files = [
+        "weights:/etc/passwd",
+        "onnx:x.onnx",
+        "predictions:.",
+        "exec:touch owned",
+        "usi:touch owned",
+    ];
     let more = [
         "alphabeta:8",
         "mcts:1000000",
