@@ -857,8 +857,9 @@ def review(
     core = records[0]._core_game.position().game
     played = [(record._core_game, record.players, record.result) for record in records]
     day = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    own = None if given is None else given._core
     with Told(progress) as tell:
-        return Review(*_core.review(core, given and given._core, played, directory(tables), time, worst, day, tell))
+        return Review(*_core.review(core, own, played, directory(tables), time, worst, day, tell))
 
 
 class Match(_Printed):
