@@ -66,25 +66,26 @@ def band(policy, first, last):
 
 
 def plot(points, levels):
-    """Draws the share kept by depth, with whiskers, and lines for other policies."""
-    width, height, left, top, bottom = 640, 320, 46, 14, 274
+    """Draws the share not kept by depth on a logarithmic scale, with whiskers, and lines for other policies."""
+    width, height, left, top, bottom = 640, 340, 50, 16, 290
     x = lambda depth: left + (depth - 0.5) / 12 * (width - left - 10)
-    y = lambda share: bottom - (share - 0.3) / 0.7 * (bottom - top)
+    y = lambda share: top + (np.log10(share) - 0) / (np.log10(0.005) - 0) * (bottom - top)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="system-ui, sans-serif" '
-             'font-size="12" fill="#595650" role="img" aria-label="Result kept by Fairy-Stockfish by depth">',
+             'font-size="12" fill="#595650" role="img" aria-label="Result lost by Fairy-Stockfish by depth">',
              f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
-    for share in (0.4, 0.6, 0.8, 1.0):
+    for share in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005):
         parts.append(f'<path d="M{left} {y(share):.1f}H{width - 10}" stroke="#dedbd3"/>'
-                     f'<text x="{left - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:.0f} %</text>')
+                     f'<text x="{left - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:g} %</text>')
     for depth in DEPTHS:
         parts.append(f'<text x="{x(depth):.1f}" y="{bottom + 18}" text-anchor="middle">{depth}</text>')
-    parts.append(f'<text x="{width - 10}" y="{bottom + 36}" text-anchor="end">depth of Fairy-Stockfish</text>')
+    parts.append(f'<text x="{width - 10}" y="{bottom + 38}" text-anchor="end">'
+                 'decisive positions in which the result is not kept, by depth</text>')
     for name, share in levels:
-        parts.append(f'<path d="M{left} {y(share):.1f}H{width - 10}" stroke="#86827a" stroke-dasharray="4 4"/>'
-                     f'<text x="{width - 12}" y="{y(share) - 4:.1f}" text-anchor="end">{name}</text>')
+        parts.append(f'<path d="M{left} {y(1 - share):.1f}H{width - 10}" stroke="#86827a" stroke-dasharray="4 4"/>'
+                     f'<text x="{width - 12}" y="{y(1 - share) - 4:.1f}" text-anchor="end">{name}</text>')
     for depth, (kept, lower, upper) in points:
-        parts.append(f'<path d="M{x(depth):.1f} {y(lower):.1f}V{y(upper):.1f}" stroke="#2f7fd1" stroke-width="2"/>'
-                     f'<circle cx="{x(depth):.1f}" cy="{y(kept):.1f}" r="4" fill="#2f7fd1"/>')
+        parts.append(f'<path d="M{x(depth):.1f} {y(1 - lower):.1f}V{y(max(1 - upper, 0.005)):.1f}" stroke="#2f7fd1" stroke-width="2"/>'
+                     f'<circle cx="{x(depth):.1f}" cy="{y(1 - kept):.1f}" r="4" fill="#2f7fd1"/>')
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -144,7 +145,8 @@ use them as opponents or as teachers. After this page you can repeat it and meas
 *decisive* ones, moves differ in result. *Result kept* is how often the move keeps the best result there, *result lost* the
 mean loss (a win is 1, a draw 0, a loss −1), *plies kept* how often it also wins as soon or loses as late as possible.
 
-![Result kept by depth, with 95 % intervals, beside random moves and a search of four plies](engines.svg)
+![Share of the decisive positions in which the result is not kept, by depth, with 95 % intervals, beside random moves and a
+search of four plies](engines.svg)
 
 {heads}
 {chr(10).join(row(name, policy, True) for name, policy in fish.items())}
@@ -161,7 +163,8 @@ As the report reads it: {fish['depth=4']['reading']}.
 ## GRhino in endgames of Othello 8×8
 
 2,000 positions with 8 to 12 empty squares (seed 1), as random games meet them, solved by search; in
-{gtp['random']['total']['decisive_result']['positions']:,} moves differ in result. *Score kept* and *discs lost* are in these too.
+{gtp['random']['total']['decisive_result']['positions']:,} moves differ in result. *Score kept* and *discs lost* are in these too. Level 3 finds the result of every such endgame, not
+the score.
 
 | policy | result kept | 95 % interval | result lost | score kept | discs lost |
 |---|--:|--:|--:|--:|--:|
