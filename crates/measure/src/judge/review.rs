@@ -176,7 +176,7 @@ pub struct ReviewOptions<'a> {
     pub win_plies: u32,
     /// Number of costliest mistakes.
     pub worst: usize,
-    /// Flag that ends the review when set; games behind it are left out.
+    /// Flag that ends the searches when set.
     pub stop: &'a AtomicBool,
 }
 
@@ -227,15 +227,15 @@ impl Review {
         let (mut games, mut is_searched) = (Vec::new(), false);
         let mut tallies: FxHashMap<String, Tally> = FxHashMap::default();
         for record in records {
-            if options.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let limits =
-                SearchLimits { stop: Some(options.stop), ..SearchLimits::within(options.time) };
             let positions: Vec<AnyPosition> = record.played.positions().collect();
             let unknown = values.unknown(&mut positions.iter());
             is_searched |= !unknown.is_empty();
-            values.search(&unknown, options.labels, &limits, each)?;
+            // Games behind the end of the searches show what is known of them.
+            if !options.stop.load(Ordering::Relaxed) {
+                let stop = Some(options.stop);
+                let limits = SearchLimits { stop, ..SearchLimits::within(options.time) };
+                values.search(&unknown, options.labels, &limits, each)?;
+            }
             games.push(review_game(record, game, &values, &mut tallies)?);
             whole.advance(1);
         }

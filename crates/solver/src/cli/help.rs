@@ -125,7 +125,11 @@ const FEW: usize = 3;
 pub(super) fn command() -> Command {
     let mut command = Cli::command().name(program::name());
     // Several words of one argument, which the usage would not show by itself.
-    let usages = [("compare", "[TABLE] POLICY POLICY"), ("match", "[TABLE] POLICY POLICY")];
+    let usages = [
+        ("review", "[GAME] FILE"),
+        ("compare", "[TABLE] POLICY POLICY"),
+        ("match", "[TABLE] POLICY POLICY"),
+    ];
     for (name, words) in usages {
         let usage = format!("{} {name} [OPTIONS] {words}", program::name());
         command = command.mut_subcommand(name, |subcommand| subcommand.override_usage(usage));

@@ -124,13 +124,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
     context.show("review", &review, |review| review_text(review, parts))?;
     if stop.load(Ordering::Relaxed) {
         context.flush()?;
-        let what = format!(
-            "ended by Ctrl-C: {} of {} games are shown, the last as far as it was searched",
-            review.games.len(),
-            records.games.len()
-        );
+        let what = "ended by Ctrl-C: games not searched by then show what was known of them";
         let hint = "run the same command again to go on from there";
-        say(Kind::Interrupted, &what, Some(hint), context.json);
+        say(Kind::Interrupted, what, Some(hint), context.json);
         context.code = code(Kind::Interrupted).into();
     }
     Ok(())
