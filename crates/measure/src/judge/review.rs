@@ -14,7 +14,7 @@ use super::figures::{Figures, FiguresBySet, result_lost_by, score_lost_by};
 use super::positions::{Example, KnownValues, Truth};
 use super::report::Words;
 use crate::records::Record;
-use yomikiri::error::Error;
+use yomikiri::error::{Error, Kind};
 use yomikiri::oracle::{
     Budget, Oracle, SearchOracle, SolvedTable, Verdict, WantedValues, empty_squares,
 };
@@ -363,7 +363,8 @@ fn review_game(
         let tally = tallies.entry(name(position.side).to_string()).or_default();
         tally.moves += 1;
         tally.judged += usize::from(lost.is_some());
-        if let Some(figures) = known.as_ref().and_then(|known| figures(game, known, action.0)) {
+        let figures = known.as_ref().map_or(Ok(None), |known| figures(game, known, action))?;
+        if let Some(figures) = figures {
             tally.total.add(&figures);
             let phase = phase_of(game, &position, index);
             tally.phases.entry(phase).or_default().add(&figures);
@@ -418,19 +419,25 @@ fn plies_lost(best: &Truth, own: &Truth) -> Option<u16> {
     Some(best.distance.filter(|_| is_kept)?.abs_diff(own.distance?))
 }
 
-/// Returns the figures of a chosen move; `None` where not all moves are proven, or none was a choice.
-fn figures(game: &dyn Rules, known: &Example, action: u16) -> Option<FiguresBySet> {
+/// Returns the figures of a chosen move; `None` where not all moves are proven, or none was a choice. Fails if the value of
+/// the position does not follow from those of its moves.
+fn figures(
+    game: &dyn Rules,
+    known: &Example,
+    action: Action,
+) -> Result<Option<FiguresBySet>, Error> {
     if game.adds_passes() && game.must_pass(&known.position.state) {
-        return None;
+        return Ok(None);
     }
-    let judged = known.judged().ok().flatten()?;
-    let chosen = |other: &yomikiri::rules::Action| f64::from(u8::from(other.0 == action));
+    let judged = known.judged().map_err(|what| Error::from(what).of_kind(Kind::Damaged))?;
+    let Some(judged) = judged else { return Ok(None) };
+    let chosen = |other: &Action| f64::from(u8::from(*other == action));
     let chosen: Vec<f64> = judged.actions.iter().map(chosen).collect();
     let figures = Figures::of_position(&judged.case, &judged.truths, &chosen, &chosen);
     let mut sets = FiguresBySet::default();
     let in_score = judged.case.own.score.map(|_| judged.case.differs_in_score);
     sets.add_some(judged.case.differs_in_outcome, in_score, &figures);
-    Some(sets)
+    Ok(Some(sets))
 }
 
 /// Empty squares, or plies, of a phase.

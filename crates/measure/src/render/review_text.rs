@@ -287,7 +287,7 @@ pub(super) fn figure_note(review: &Review) -> String {
         .map(|(figure, _)| heading(figure, &review.words).join(" ").trim().to_string())
         .collect();
     format!(
-        "judged: moves whose values are proven. decisive: those in positions whose moves differ in the result; result kept: share of these that keep it. {}: of all judged moves.",
+        "judged: moves whose values are proven. decisive: those in positions whose moves differ in the result; result kept: share of these that keep it. {}: of all judged moves in positions whose moves are all proven.",
         others.join(", ")
     )
 }
