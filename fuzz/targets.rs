@@ -48,12 +48,14 @@ mod resumed;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; the names are those of their directories in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 22] = [
+pub const TARGETS: [(&str, Target); 24] = [
     ("arguments", arguments),
     ("batch", batch),
     ("card", card),
     ("checksums", checksums),
+    ("board", board),
     ("draft", resumed::draft),
+    ("engine", engine),
     ("exec", exec),
     ("export", export),
     ("labels", labels),
@@ -272,6 +274,74 @@ fn exec(data: &[u8]) {
     let policy = Outside::new(Line(line), name.to_string(), &reading, (true, None));
     let batch = first_positions(&*game);
     if let Ok(answers) = policy.answer(&*game, &batch) {
+        answers.check(&batch).expect("what is taken makes sense");
+    }
+}
+
+/// Target: a language and a game, and the lines that a board sends to the engine. Every command of GTP gets one answer.
+fn board(data: &[u8]) {
+    let Some((head, lines)) = headed(data) else { return };
+    let Some((language, name)) = head.split_once(' ') else { return };
+    let Some(game) = game(name) else { return };
+    let lines = String::from_utf8_lossy(lines);
+    let lines: Vec<&str> = lines.lines().filter(|line| is_quick(line)).collect();
+    let answers = yomikiri_solver::answers_of(language, game, lines.join("\n").into_bytes());
+    let answers = String::from_utf8(answers).expect("answers are text");
+    if language == "gtp" && !answers.is_empty() {
+        let is_answer = |line: &&str| line.starts_with(['=', '?']);
+        let given = answers.split("\n\n").filter(is_answer).count();
+        let is_command = |line: &&&str| {
+            let line = line.split('#').next().unwrap_or_default();
+            !line.chars().all(|c| c.is_control() || c.is_whitespace())
+        };
+        let is_quit = |line: &&str| {
+            let line = line
+                .split('#')
+                .next()
+                .unwrap_or_default()
+                .replace(|c: char| c.is_control() && c != '\t', "");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = words.first().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
+            words[usize::from(number)..] == ["quit"]
+        };
+        let before = lines.iter().position(is_quit).map_or(lines.len(), |at| at + 1);
+        assert_eq!(given, lines[..before].iter().filter(is_command).count(), "{answers}");
+    }
+}
+
+/// Returns whether a line asks for no more than a moment's thought.
+fn is_quick(line: &str) -> bool {
+    let most = match line.to_ascii_lowercase() {
+        line if line.contains("time") => 0.02,
+        line if line.contains("perft") => 2.0,
+        line if line.contains("mate") => return false,
+        line if line.contains("go") => 9.0,
+        _ => return true,
+    };
+    let mut numbers = line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != 'e');
+    !line.contains("go")
+        || numbers.all(|number| {
+            number.parse().is_ok_and(|number: f64| number <= most) || number.is_empty()
+        })
+}
+
+/// Target: a language and a game, and whatever an engine prints before it ends.
+fn engine(data: &[u8]) {
+    let Some((head, printed)) = headed(data) else { return };
+    let Some((language, name)) = head.split_once(' ') else { return };
+    let Some(game) = game(name) else { return };
+    let file = PLACE.join("printed");
+    fs::write(&file, printed).expect(ROOM);
+    let Ok(spec) = format!("{language}:cat {}", file.display()).parse::<PolicySpec>() else {
+        return;
+    };
+    let spec = spec.within(Duration::from_millis(200));
+    if !matches!(spec, PolicySpec::Engine(..)) {
+        return;
+    }
+    let Ok(player) = yomikiri_measure::judge::build(&spec, &*game) else { return };
+    let batch = first_positions(&*game);
+    if let Some(Ok(answers)) = player.policy().map(|policy| policy.answer(&*game, &batch)) {
         answers.check(&batch).expect("what is taken makes sense");
     }
 }

@@ -85,7 +85,7 @@ pub struct SearchOracle {
     game: Arc<dyn Rules>,
     empties: Empties,
     searcher: Box<dyn Searcher>,
-    budget: Budget,
+    budget: Mutex<Budget>,
     wanted: WantedValues,
     began: Mutex<Instant>,
     nodes: AtomicU64,
@@ -108,6 +108,7 @@ impl SearchOracle {
         let (searcher, empties) = (searcher(&*game, options)?, options.empties);
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
+        let budget = Mutex::new(budget);
         let [stop, stored] = [false; 2].map(AtomicBool::new);
         let oracle = SearchOracle {
             game,
@@ -151,6 +152,14 @@ impl SearchOracle {
         self.stored.store(false, Ordering::Relaxed);
         self.known.lock().expect("no holder panics").clear();
         self.mates.lock().expect("no holder panics").clear();
+    }
+
+    /// Sets the budget of later searches and keeps the answers; a search that was stopped may run again.
+    pub fn allow(&self, budget: Budget) {
+        *self.budget.lock().expect("no holder panics") = budget;
+        *self.began.lock().expect("no holder panics") = Instant::now();
+        self.nodes.store(0, Ordering::Relaxed);
+        self.stop.store(false, Ordering::Relaxed);
     }
 
     /// Stops the running search and all later ones; their values are then only bounds.
@@ -217,10 +226,11 @@ impl SearchOracle {
     /// Returns what is left of the budget.
     fn limits(&self) -> SearchLimits<'_> {
         let began = *self.began.lock().expect("no holder panics");
+        let budget = *self.budget.lock().expect("no holder panics");
         let spent = self.nodes.load(Ordering::Relaxed);
         SearchLimits {
-            nodes: self.budget.nodes.map(|nodes| nodes.saturating_sub(spent)),
-            deadline: self.budget.time.and_then(|time| began.checked_add(time)),
+            nodes: budget.nodes.map(|nodes| nodes.saturating_sub(spent)),
+            deadline: budget.time.and_then(|time| began.checked_add(time)),
             stop: Some(&self.stop),
         }
     }

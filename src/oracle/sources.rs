@@ -51,6 +51,11 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Returns whether an oracle proves a position's value as far as a principal variation needs.
+fn proves(oracle: &dyn Oracle, position: &AnyPosition) -> bool {
+    oracle.value_of(position).is_some_and(|value| oracle.is_proven(value))
+}
+
 /// Tables and a search of a game.
 pub struct Sources {
     rules: RulesOracle,
@@ -80,6 +85,11 @@ impl Sources {
         self.tables.first()
     }
 
+    /// Returns all tables.
+    pub fn tables(&self) -> &[SolvedTable] {
+        &self.tables
+    }
+
     /// Returns the search.
     pub fn search(&self) -> Option<&SearchOracle> {
         self.search.as_ref()
@@ -93,15 +103,17 @@ impl Sources {
         }
     }
 
+    /// Returns the first table that proves a position's value.
+    pub fn proving_table(&self, position: &AnyPosition) -> Option<&SolvedTable> {
+        self.tables.iter().find(|table| proves(*table, position))
+    }
+
     /// Returns the source for a position: a table that proves its value, else the search if the position is within
     /// reach and not over, else a complete table that contains it, else any that does, else the first table, else the
     /// rules. A search that proves nothing gives way to a table that contains the position, unless it reaches all.
     /// The budget of the search starts again.
     pub fn source(&self, position: &AnyPosition) -> Source<'_> {
-        let proves = |oracle: &dyn Oracle| {
-            oracle.value_of(position).is_some_and(|value| oracle.is_proven(value))
-        };
-        if let Some(table) = self.tables.iter().find(|table| proves(*table)) {
+        if let Some(table) = self.proving_table(position) {
             return Source::Table(table);
         }
         let contains = |table: &SolvedTable| table.states().find(position).is_some();
@@ -117,7 +129,7 @@ impl Sources {
                 table.value_of(position).is_some_and(|value| value.outcome().is_some())
             };
             let gives_way = !self.game().is_layered() && self.tables.iter().any(knows_result);
-            if !in_table || self.reach == Reach::All && !gives_way || proves(search) {
+            if !in_table || self.reach == Reach::All && !gives_way || proves(search, position) {
                 return Source::Search(search);
             }
         }

@@ -369,6 +369,12 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Estimates the mover's advantage, in hundredths of a point of the score or of the smallest piece; `None` if there is
+    /// nothing to go by. Searches that stop before the end use it ([`estimate`](crate::search::estimate)).
+    fn evaluation(&self, state: &Self::State) -> Option<i32> {
+        Some(100 * self.material(state)?)
+    }
+
     // ---- symmetries of the board, under which states are folded ----
 
     /// Returns the group of symmetries.

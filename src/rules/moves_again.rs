@@ -137,6 +137,11 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
         Some(if turn.waits { -material } else { material })
     }
 
+    fn evaluation(&self, turn: &Turn<G::State>) -> Option<i32> {
+        let evaluation = self.0.evaluation(&turn.state)?;
+        Some(if turn.waits { -evaluation } else { evaluation })
+    }
+
     // ---- symmetries ----
     fn group(&self) -> &Group {
         self.0.group()

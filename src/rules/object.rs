@@ -140,6 +140,7 @@ rules! {
     fn is_pass(action: Action) -> bool { game.is_pass(action) }
     fn adds_passes() -> bool { game.adds_passes() }
     fn material(state: &AnyState) -> Option<i32> { game.material(&this.unpack(state)) }
+    fn evaluation(state: &AnyState) -> Option<i32> { game.evaluation(&this.unpack(state)) }
     fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
     fn end(state: &AnyState) -> Option<End> { game.end(&this.unpack(state)) }
     fn end_in_words(position: &AnyPosition) -> Option<String> {
@@ -362,6 +363,12 @@ pub trait Walk {
     /// Returns the mover's material minus the opponent's; 0 in a game without material.
     fn material(&self) -> i32;
 
+    /// Estimates the mover's advantage, as [`Game::evaluation`]; 0 if there is nothing to go by.
+    fn evaluation(&self) -> i32;
+
+    /// Returns the mover's score, if the game is over.
+    fn score(&self, empties: Empties) -> Score;
+
     /// Returns the squares of the mover and of the opponent; `None` if squares alone do not determine a state.
     fn squares(&self) -> Option<(u64, u64)>;
 }
@@ -399,6 +406,14 @@ impl<G: Game> Walk for TypedWalk<'_, G> {
 
     fn material(&self) -> i32 {
         self.game.material(&self.state).unwrap_or(0)
+    }
+
+    fn evaluation(&self) -> i32 {
+        self.game.evaluation(&self.state).unwrap_or(0)
+    }
+
+    fn score(&self, empties: Empties) -> Score {
+        self.game.score(&self.state, empties)
     }
 
     fn squares(&self) -> Option<(u64, u64)> {

@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod estimate;
 #[doc(hidden)]
 pub mod mates;
 

@@ -4,6 +4,7 @@
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_links;
+mod engine;
 mod forms;
 mod keep;
 mod manners;

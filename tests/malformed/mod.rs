@@ -23,10 +23,12 @@ use targets::TARGETS;
 /// Default numbers of inputs of a target, and of a slow target, which takes milliseconds per input.
 const INPUTS: usize = 2_000;
 const FEWER: usize = 200;
-const SLOW: [&str; 10] = [
+const SLOW: [&str; 12] = [
     "arguments",
+    "board",
     "card",
     "draft",
+    "engine",
     "export",
     "manifest",
     "network",

@@ -5,6 +5,7 @@
 #[path = "../common/rules.rs"]
 mod common;
 mod conform;
+mod estimates;
 mod forms;
 mod four_scores;
 mod in_line;

@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(unreachable_pub))]
 
 mod cli;
+mod engine;
 #[cfg(feature = "serve")]
 mod serve;
 
@@ -16,3 +17,5 @@ pub use cli::reference;
 #[cfg(feature = "schemas")]
 pub use cli::schemas;
 pub use cli::{main, main_of, main_with, understand};
+#[doc(hidden)]
+pub use engine::answers_of;

@@ -27,6 +27,8 @@ use crate::rules::{
 };
 use canonical::BoardImages;
 use moves::Flips;
+use search::{Evaluation, built_in};
+use std::sync::{Arc, OnceLock};
 
 /// Minimum number of rows and of columns.
 pub const MIN_SIDE: usize = 4;
@@ -90,6 +92,8 @@ pub struct Othello {
     images: BoardImages,
     /// Bits of a key below the occupied squares.
     low_bits: u32,
+    /// Evaluation of the board, read when it is first asked for.
+    evaluation: OnceLock<Arc<Evaluation>>,
 }
 
 impl Othello {
@@ -108,7 +112,8 @@ impl Othello {
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
         let low_bits = if rows * columns <= 32 { rows * columns } else { 64 } as u32;
         let images = BoardImages::new(rows, columns, low_bits, &group);
-        Othello { rows, columns, lines: Flips::new(rows, columns), group, images, low_bits }
+        let (lines, evaluation) = (Flips::new(rows, columns), OnceLock::new());
+        Othello { rows, columns, lines, group, images, low_bits, evaluation }
     }
 
     /// Returns the number of squares.
@@ -267,6 +272,13 @@ impl Game for Othello {
 
     fn material(&self, state: &Board) -> Option<i32> {
         Some(difference(state))
+    }
+
+    fn evaluation(&self, state: &Board) -> Option<i32> {
+        let (rows, columns) = (self.rows, self.columns);
+        let plain = || Arc::new(Evaluation::plain(rows, columns));
+        let read = || built_in(rows, columns).unwrap_or_else(plain);
+        Some(self.evaluation.get_or_init(read).hundredths(*state))
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {

@@ -58,6 +58,10 @@ solver perft minishogi --depth 4 # lines of play by depth
 solver play # Black against perfect play
 solver play othello-4x4 --black greedy --white human --hints # as White, with hints
 solver play minishogi --white alphabeta:4 # without a table
+solver usi animal-shogi # the engine of ShogiHome
+solver gtp 8x8 --time 10 # the engine of Quarry
+solver gtp connect-four --analyze # and the values of all moves
+solver nboard # the engine of NBoard
 solver games # every game, and how it is solved
 solver policies # every policy
 solver policies minishogi # those that work in minishogi
@@ -112,7 +116,7 @@ fn columns(rows: &[(&str, &str)]) -> String {
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Solve", &["solve", "enumerate", "value-iterate", "prove", "check"]),
     ("Measure", &["report", "review", "compare", "match", "train", "policies"]),
-    ("Look and play", &["query", "play", "serve", "games", "perft"]),
+    ("Look and play", &["query", "play", "serve", "usi", "gtp", "nboard", "games", "perft"]),
     ("Export", &["export", "pack"]),
     ("Tables", &["list", "info", "verify", "remove", "gather"]),
     ("Shell", &["completions", "man", "help"]),

@@ -12,6 +12,7 @@ mod compare;
 mod complete;
 mod context;
 mod counts;
+mod engine;
 mod ensure_solved;
 mod enumerate;
 mod error;
@@ -139,6 +140,9 @@ enum Command {
     Policies(policies::Args),
     Query(query::Args),
     Play(play::Args),
+    Usi(engine::UsiArgs),
+    Gtp(engine::GtpArgs),
+    Nboard(engine::NBoardArgs),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
     Games(games::Args),
@@ -250,6 +254,9 @@ fn dispatch(cli: Cli, games: Games) -> Result<ExitCode, Error> {
         Command::Policies(args) => policies::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Play(args) => play::run(args, &mut context),
+        Command::Usi(args) => engine::usi(args, &mut context),
+        Command::Gtp(args) => engine::gtp(args, &mut context),
+        Command::Nboard(args) => engine::nboard(args, &mut context),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),
