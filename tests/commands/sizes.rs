@@ -112,7 +112,7 @@ fn memory_is_that_of_the_machine() {
             [&["solver", command][..], needed(command), &["--memory=15E", "--force"]].concat();
         understand(&words).unwrap();
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 7);
 }
 
 /// A search takes as much of the forced memory as the system gives.
