@@ -63,6 +63,9 @@ pub struct Answer {
     /// Value of the position.
     #[serde(flatten)]
     pub value: Verdict,
+    /// Estimate, where the outcome is not proven and one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<PositionEstimate>,
     /// Legal moves, best first; in a layered game only those that were followed.
     pub moves: Vec<MoveAnswer>,
     /// Principal variation, as far as values are proven.
@@ -177,6 +180,34 @@ pub struct MoveAnswer {
     /// Value of the move.
     #[serde(flatten)]
     pub value: Verdict,
+    /// Estimate, where the outcome is not proven and one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimated>,
+}
+
+/// Expectation of a short search, never a proof: either an advantage or a forced outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Estimated {
+    /// Advantage expected for the mover, in points of the score or of the smallest piece; null if an outcome is forced.
+    pub advantage: Option<f64>,
+    /// Outcome for the mover that the searched moves lead to by force, as far as they repeat nothing; null without one.
+    pub outcome: Option<i8>,
+    /// Plies to that outcome.
+    pub distance: Option<u32>,
+}
+
+/// Estimate of a position, with its cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PositionEstimate {
+    /// Positions that were searched, by one thread: the estimate is the same each time.
+    pub nodes: u64,
+    /// Plies that were searched.
+    pub plies: u32,
+    /// Expectation for the mover.
+    #[serde(flatten)]
+    pub expected: Estimated,
 }
 
 /// A value, as far as it is proven.

@@ -340,6 +340,7 @@ fn answer_with<O: Oracle + ?Sized>(
         followed: (!layered || value.is_none()).then_some(value.is_some()),
         best: best.is_some() && value.map(worth) == best,
         value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
+        estimate: None,
     };
     Answer {
         table: oracle.name(),
@@ -351,6 +352,7 @@ fn answer_with<O: Oracle + ?Sized>(
         reachable: known.and_then(|_| oracle.is_reachable(&position)),
         kind: known.map_or("outside", |(_, kind)| kind.name()),
         value: Verdict::of(value, scored),
+        estimate: None,
         moves: moves.into_iter().map(answer).collect(),
         principal_variation: line.collect(),
         cycles: (!layered).then(|| Cycles {

@@ -19,6 +19,7 @@
 
 mod answer;
 mod arrays;
+mod estimated;
 mod interface;
 mod lines;
 mod part_tables;
@@ -36,7 +37,10 @@ use crate::table::rows::{RowMove, RowPiece, Rows, StateKind};
 use crate::table::{Store, Table};
 use std::sync::Arc;
 
-pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, Verdict};
+pub use answer::{
+    Answer, Board, Brief, ByChecks, Cycles, Estimated, LineEnd, MoveAnswer, PositionEstimate,
+    Verdict,
+};
 #[doc(hidden)]
 pub use arrays::ArrayRows;
 pub use interface::Oracle;

@@ -357,6 +357,9 @@ pub trait Walk {
     /// Returns the outcome for the mover, or `None` while the game goes on.
     fn result(&self) -> Option<Outcome>;
 
+    /// Returns the end of the game for the mover, as [`Game::end`]; `None` while it goes on.
+    fn end(&self) -> Option<End>;
+
     /// Counts the mover's actions.
     fn mobility(&self) -> Mobility;
 
@@ -398,6 +401,10 @@ impl<G: Game> Walk for TypedWalk<'_, G> {
 
     fn result(&self) -> Option<Outcome> {
         self.game.result(&self.state)
+    }
+
+    fn end(&self) -> Option<End> {
+        self.game.end(&self.state)
     }
 
     fn mobility(&self) -> Mobility {

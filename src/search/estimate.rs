@@ -14,7 +14,7 @@
 //! ```
 
 use crate::rules::{
-    Action, AnyPosition, AnyState, Empties, Outcome, Rules, SearchLimits, Side, Walk,
+    Action, AnyPosition, AnyState, Empties, End, Outcome, Rules, SearchLimits, Side, Walk,
 };
 
 /// Nodes of the estimate that is shown where a value is not proven.
@@ -106,6 +106,10 @@ pub fn estimate(
         .into_iter()
         .map(|action| EstimatedMove { worth: Worth(0), line: vec![action] })
         .collect();
+    if game.evaluation(&position.state).is_none() {
+        // If nothing is known the middle is the better guess.
+        roots.sort_by_key(|root| from_the_middle(game, position, root.line[0]));
+    }
     let mut found = Estimate { moves: Vec::new(), plies: 0, nodes: 0, is_complete: true };
     if roots.is_empty() {
         return found;
@@ -124,6 +128,17 @@ pub fn estimate(
     }
     found.nodes = run.nodes;
     found
+}
+
+/// Returns the distance of a move's square from the middle of the board, in halves of a square.
+fn from_the_middle(game: &dyn Rules, position: &AnyPosition, action: Action) -> usize {
+    let (rows, columns) = game.shape();
+    let to = usize::from(game.move_squares(position, action).to.unwrap_or_default());
+    let off = |at: usize, count: usize| (2 * at + 1).abs_diff(count);
+    match columns {
+        0 => 0,
+        _ => off(to % columns, columns) + off(to / columns, rows),
+    }
 }
 
 /// A search was cut off by a limit.
@@ -210,10 +225,10 @@ impl<'a> Run<'a> {
             return Err(Stopped);
         }
         self.lines[ply].clear();
-        if let Some(outcome) = self.walk.result() {
+        if let Some(End { outcome, plies: more }) = self.walk.end() {
             return Ok(match self.has_scores {
                 true => 100 * i32::from(self.walk.score(self.empties).0),
-                false => i32::from(outcome.value()) * (WIN - ply as i32),
+                false => i32::from(outcome.value()) * (WIN - ply as i32 - i32::from(more)),
             });
         }
         if plies == 0 {
@@ -263,10 +278,10 @@ mod tests {
 
     /// Returns the worth of a position to its mover by every line of so many plies.
     fn plain(game: &dyn Rules, state: &AnyState, plies: u32, ply: i32) -> i32 {
-        if let Some(outcome) = game.result(state) {
+        if let Some(End { outcome, plies: more }) = game.end(state) {
             return match game.has_scores() {
                 true => 100 * i32::from(game.score(state, Empties::Uncounted).0),
-                false => i32::from(outcome.value()) * (WIN - ply),
+                false => i32::from(outcome.value()) * (WIN - ply - i32::from(more)),
             };
         }
         if plies == 0 {

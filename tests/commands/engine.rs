@@ -441,8 +441,22 @@ fn an_answer_is_never_late_and_waits_if_it_must() {
         gtp.gtp("genmove black").unwrap();
         assert!(began.elapsed() < Duration::from_millis(200) + slack);
     }
+    // Canadian: what is left of a period is for the moves that are left of it, and nothing more.
+    let mut gtp = Board::new(&tables, &["gtp"]);
+    gtp.gtp("time_settings 0 10 5").unwrap();
+    for (left, limit) in [("0.4 1", 400), ("0.6 3", 200)] {
+        gtp.gtp("clear_board").unwrap();
+        gtp.gtp(&format!("time_left black {left}")).unwrap();
+        let began = Instant::now();
+        gtp.gtp("genmove black").unwrap();
+        assert!(began.elapsed() < Duration::from_millis(limit) + slack, "{left}");
+    }
     let mut nboard = Board::new(&tables, &["nboard", "--time", "60"]);
     nboard.ask("nboard 2", "set myname");
+    // A line behind others that wait is answered at once too.
+    let began = Instant::now();
+    nboard.ask("hint 5\ngo\nset depth 60\nping 2", "pong 2");
+    assert!(began.elapsed() < slack);
     nboard.send("go");
     thread::sleep(Duration::from_millis(300));
     let began = Instant::now();
@@ -451,6 +465,44 @@ fn an_answer_is_never_late_and_waits_if_it_must() {
         began.elapsed() < slack && !told.iter().any(|line| line.starts_with("===")),
         "{told:?}"
     );
+}
+
+#[test]
+fn ends_of_games_are_announced_and_repetitions_are_known() {
+    let tables = Tables::new();
+    let mut usi = Board::new(&tables, &["usi", "animal-shogi"]);
+    // White's elephant has moved away, and Black's chick can take the lion.
+    usi.send("position startpos moves 2c2b 3a3b");
+    assert_eq!(usi.ask("go movetime 200", "bestmove"), ["bestmove win"]);
+    usi.send("position sfen L2/3/3/2l w - 1");
+    assert_eq!(usi.ask("go movetime 200", "bestmove").pop().unwrap(), "bestmove resign");
+    // The fourth occurrence loses for Black, who has other moves; a board may play on after it.
+    let mut usi = Board::new(&tables, &["usi"]);
+    let three = "5e4d 1a2b 4d5e 2b1a ".repeat(3);
+    usi.send(&format!("position startpos moves {three}"));
+    assert_ne!(usi.ask("go nodes 3000", "bestmove").pop().unwrap(), "bestmove 5e4d");
+    usi.send(&format!("position startpos moves {three} 5e4d"));
+    assert!(usi.ask("go nodes 3000", "bestmove").pop().unwrap().len() > 12);
+    usi.send("setoption name Table value nowhere");
+    assert!(usi.line().starts_with("info string error: "));
+    usi.send("position startpos");
+    assert!(usi.ask("go nodes 100", "bestmove").pop().unwrap().len() > 12);
+    // Passes after the end of a game are nobody's moves.
+    let mut gtp = Board::new(&tables, &["gtp", "4x4"]);
+    gtp.gtp("yomikiri-setup_board OXXXOOX.OOOXOOO. O").unwrap();
+    gtp.gtp("play white d2").unwrap();
+    gtp.gtp("play white d4").unwrap();
+    let over = gtp.gtp("showboard").unwrap();
+    assert_eq!(gtp.gtp("genmove black"), Ok("pass".to_string()));
+    assert_eq!(gtp.gtp("genmove white"), Ok("pass".to_string()));
+    gtp.gtp("play black pass").unwrap();
+    (0..3).for_each(|_| drop(gtp.gtp("undo").unwrap()));
+    assert_eq!(gtp.gtp("showboard"), Ok(over.clone()));
+    gtp.gtp("undo").unwrap();
+    assert_ne!(gtp.gtp("showboard"), Ok(over));
+    // If nothing is known the middle is the better guess.
+    let mut gtp = Board::new(&tables, &["gtp", "connect-four", "--time", "0.3"]);
+    assert_eq!(gtp.gtp("genmove black"), Ok("4".to_string()));
 }
 
 #[test]

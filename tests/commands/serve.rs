@@ -143,6 +143,7 @@ fn every_answer_is_as_described() {
             keep("/api/v1/{table}/policy", "get", &served.get(&path));
         }
         keep("/api/v1/{table}/counts", "get", &served.get(&format!("/api/v1/{table}/counts")));
+        keep("/api/v1/{table}/about", "get", &served.get(&format!("/api/v1/{table}/about")));
         let path = format!("/api/v1/{table}/mistakes?policy=greedy&count=3");
         keep("/api/v1/{table}/mistakes", "get", &served.get(&path));
         let path = format!("/api/v1/{table}/differences?policy=greedy&other=random&count=3");
@@ -151,6 +152,11 @@ fn every_answer_is_as_described() {
     for asked in ["form=sgf&moves=b1+a1&first=A", "form=kif", "form=x", "form=lines&moves=z9"] {
         let path = format!("/api/v1/othello-4x4/game?{asked}");
         keep("/api/v1/{table}/game", "get", &served.get(&path));
+    }
+    keep("/api/v1/{table}/about", "get", &served.get("/api/v1/minishogi/about"));
+    for game in ["minishogi", "othello-8x8", "connect-four"] {
+        let path = format!("/api/v1/{game}?anywhere=true&estimate=true");
+        keep("/api/v1/{table}", "get", &served.get(&path));
     }
     let searched = "/api/v1/othello-4x4?anywhere=true&position=XX---OX--XO-----";
     keep("/api/v1/{table}", "get", &served.get(searched));
@@ -352,6 +358,42 @@ fn positions_are_searched_for_the_requested_time() {
     let hard = escaped("--------------XX----OX-------------- O;");
     let bounded = at(&format!("anywhere=true&seconds=0&position={hard}"));
     assert_eq!((&bounded["table"], &bounded["score"]), (&json!("search"), &Value::Null));
+}
+
+/// Every game answers without a table; estimates are the same each time, stand where nothing is proven, and are never proofs.
+#[test]
+fn games_without_a_table_have_estimates() {
+    let tables =
+        Tables::after(&[&["enumerate", "--size", "4", "--max-depth", "2"], &["value-iterate"]]);
+    let served = Served::new(&tables, &[]);
+    let at = |game: &str, asked: &str| {
+        served.get(&format!("/api/v1/{game}?anywhere=true&{asked}")).json()
+    };
+    let plain = at("othello-8x8", "position=start");
+    assert_eq!((&plain["estimate"], &plain["outcome"]), (&Value::Null, &Value::Null));
+    let one = at("othello-8x8", "estimate=true");
+    assert_eq!(one, at("othello-8x8", "estimate=true"));
+    assert_eq!((&one["outcome"], &one["estimate"]["nodes"]), (&Value::Null, &json!(20_000)));
+    let best = one["moves"].as_array().unwrap().iter();
+    let best = best.map(|one| one["estimate"]["advantage"].as_f64().unwrap()).fold(-99.0, f64::max);
+    assert_eq!(one["estimate"]["advantage"], json!(best));
+    // Proven values have none.
+    let proven = at("othello-4x4-depth2", "estimate=true&position=b1a1a2");
+    assert_eq!((&proven["table"], &proven["estimate"]), (&json!("search"), &Value::Null));
+    assert!(proven["moves"].as_array().unwrap().iter().all(|one| one["estimate"].is_null()));
+    // Where a game has nothing to go by there is nothing, but for a win that is forced soon.
+    let nothing = at("connect-four", "estimate=true");
+    assert!(nothing["estimate"].is_null() && nothing["moves"][0]["estimate"].is_null());
+    let forced = at("connect-four", "estimate=true&position=4433");
+    let expected = &forced["estimate"];
+    assert_eq!((&expected["outcome"], &expected["distance"]), (&json!(1), &json!(3)), "{forced}");
+    // The start of 6x6 has its value by the solution that is part of the program.
+    let about = served.get("/api/v1/othello-6x6/about").json();
+    assert_eq!((&about["states"], &about["roots"][0]["score"]), (&Value::Null, &json!(-4)));
+    served.get("/api/v1/othello-8x8/counts").refused(404, "no table of othello-8x8");
+    served.get("/api/v1/othello-9x9").refused(404, "no table and no game");
+    let level = served.get("/api/v1/minishogi/policy?policy=alphabeta:2&position=start").json();
+    assert!(level["move"].is_string(), "{level}");
 }
 
 /// Two policies are compared where their likeliest moves differ.
@@ -807,5 +849,9 @@ fn the_page_is_ours_alone() {
     served.get("/assets/..%2f..%2fmod.rs").refused(404, "a way out");
     let plain = Served::new(&tables, &[]);
     assert!(!plain.get("/").head.contains("access-control"));
-    assert_eq!(plain.get("/api/v1/tables").json(), json!({"tables": [], "unavailable": []}));
+    let all = plain.get("/api/v1/tables").json();
+    assert_eq!((&all["tables"], &all["unavailable"]), (&json!([]), &json!([])));
+    let names: Vec<&Value> =
+        all["games"].as_array().unwrap().iter().map(|one| &one["game"]).collect();
+    assert!(names.contains(&&json!("othello-8x8")) && names.contains(&&json!("connect-four")));
 }

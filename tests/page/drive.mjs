@@ -61,6 +61,14 @@ const minus = (number) => `${number > 0 ? "+" : number < 0 ? "\u2212" : ""}${Mat
 async function compare(page, table, position) {
   const exact = query(table, position);
   await standing(page, exact.position);
+  const asked = new URLSearchParams({ anywhere: true, estimate: true, position: exact.position });
+  const answered = await (await fetch(`${base}api/v1/${table}?${asked}`)).json();
+  const estimates = new Map(answered.moves.map(({ move, estimate }) => [move, estimate]));
+  const rank = ({ move }) => {
+    const one = estimates.get(move);
+    return one ? (one.outcome ? one.outcome * (1e6 - one.distance) : one.advantage) : -1e9;
+  };
+  exact.moves.sort((one, other) => (one.result === null && other.result === null ? rank(other) - rank(one) : 0));
   await page.waitForFunction(
     (count) => document.querySelectorAll("button.move").length === count,
     exact.moves.length,
@@ -71,17 +79,23 @@ async function compare(page, table, position) {
   assert.deepEqual(
     rows,
     exact.moves.map((move) => {
-      const open = move.outcome_lower === 0 ? "≥D" : move.outcome_upper === 0 ? "≤D" : "?";
+      const guess = estimates.get(move.move);
+      const about = guess?.outcome ? `${guess.outcome > 0 ? "W" : "L"}${guess.distance}` : guess && minus(Math.round(guess.advantage));
+      const [lower, upper] = move.followed === false ? [-1, 1] : [move.outcome_lower, move.outcome_upper];
       const badge =
         move.followed === false || move.result === null
-          ? move.followed === false
-            ? "?"
-            : open
+          ? lower === 0
+            ? "≥D"
+            : upper === 0
+              ? "≤D"
+              : about
+                ? `≈${about}`
+                : "–"
           : typeof move.score === "number"
             ? minus(move.score)
             : { win: "W", draw: "D", loss: "L" }[move.result] + (move.distance ?? "");
       const [best] = exact.moves;
-      const isOpen = badge.match(/[?≥≤]/);
+      const isOpen = badge.match(/[≈≥≤–]/);
       const lost = isOpen || best.outcome === null ? [] : [
         move.outcome < best.outcome && `${best.result} → ${move.result}`,
         move.score < best.score && `\u2212${best.score - move.score}`,
@@ -130,11 +144,14 @@ async function itIsPaintedAtOnce() {
 
 const press = (page, name) => page.click(`#controls button:text-is("${name}")`);
 
+// Cards of tables, which can be explored; those of games without one can be played.
+const TABLES = '.game-card:has(a[aria-label^="Explore"])';
+
 async function theTablesAreListed() {
   const page = await visit();
-  const listed = await page.$$eval(".tables small", (all) => all.map((one) => one.textContent));
+  const listed = await page.$$eval(`${TABLES} small`, (all) => all.map((one) => one.textContent));
   assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO, BOUNDED, LARGE, LARGEST].sort());
-  const pictures = await page.$$eval(".thumb .board", (all) => all.map((one) => one.getAttribute("aria-label")));
+  const pictures = await page.$$eval(`${TABLES} .thumb .board`, (all) => all.map((one) => one.getAttribute("aria-label")));
   assert.equal(pictures.length, listed.length);
   const wins = await page.textContent(`.game-card:has(a[aria-label="Play ${OTHELLO}"]) .wins`);
   assert.equal(wins, "White wins by 8 discs with best play");
@@ -275,6 +292,47 @@ async function unprovenPositionsAreSearched() {
   await large.waitForSelector(".tables");
   await cancelled;
   await large.context().close();
+}
+
+// Every game is there without a table: estimates are marked, what is proven is not, and a game ends as it does elsewhere.
+async function gamesWithoutATableArePlayed() {
+  const start = await visit();
+  const wins = '.game-card:has(a[aria-label="Play othello-6x6"]) .wins';
+  await start.waitForFunction((where) => document.querySelector(where).textContent, wins);
+  assert.equal(await start.textContent(wins), "White wins by 4 discs with best play, by the stored solution");
+  await start.click('summary:has-text("Other sizes")');
+  assert.ok((await start.$$('a[aria-label^="Play othello-"]')).length >= 20);
+  await start.click('a[aria-label="Play othello-6x6"]');
+  await start.waitForFunction(() => document.querySelector(".headline")?.textContent === "White wins by 4 discs");
+  await start.context().close();
+  const page = await visit(link("othello-8x8", "start"));
+  await havingBadges(page, 4);
+  const asked = await (await fetch(`${base}api/v1/othello-8x8?anywhere=true&estimate=true`)).json();
+  assert.equal(asked.estimate.nodes, 20000);
+  const about = `≈${minus(Math.round(asked.estimate.advantage))}`;
+  assert.equal(await page.textContent(".headline"), `Black: ${about}`);
+  assert.ok((await page.textContent(".facts")).includes("an estimate, 20,000 nodes"));
+  assert.deepEqual(await page.$$eval(".board .badge.open + .on", (all) => [...new Set(all.map((one) => one.textContent))]), [about]);
+  assert.equal(await page.$$eval(".bar-estimate", (all) => all.length), 1);
+  for (const [game, most] of [["othello-8x8", 130], ["connect-four", 42]]) {
+    await page.goto(base + link(game, "start"));
+    await page.waitForSelector(".board");
+    for (let plies = 1; !(await said(page)).includes("The game is over"); plies++) {
+      assert.ok(plies <= most, game);
+      await page.click("button.move >> nth=0");
+      await havingPlies(page, plies);
+      if (plies === 2) {
+        const isGuessed = game.startsWith("othello");
+        assert.equal((await page.$$eval(".curve circle.guess", (all) => all.length)) === 3, isGuessed);
+      }
+    }
+    const end = query(game, await named(page));
+    const score = typeof end.score === "number" && end.score !== 0 ? ` by ${Math.abs(end.score)} disc` : "";
+    const other = end.mover === "Black" ? "White" : "Black";
+    if (game.startsWith("othello"))
+      assert.ok((await said(page)).includes(end.outcome === 0 ? "a draw" : `${end.outcome > 0 ? end.mover : other} wins${score}`), await said(page));
+  }
+  await page.context().close();
 }
 
 // Two policies on one board, and the positions in which they differ.
@@ -667,6 +725,7 @@ try {
     gamesGoOnBeyondTheTable,
     variationsAreKept,
     unprovenPositionsAreSearched,
+    gamesWithoutATableArePlayed,
     policiesAreCompared,
     aWholeGameByMouse,
     aWholeGameByTouch,

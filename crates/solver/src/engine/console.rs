@@ -31,10 +31,22 @@ pub(super) enum Flow {
     Quit,
 }
 
+/// End of what is thought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Urge {
+    /// By an answer.
+    Answer,
+    /// Without one.
+    Discard,
+}
+
 /// Language of the dialogue.
 pub(super) trait Protocol {
     /// Returns whether a line waits while the engine thinks; `holds` says whether its answer waits too, until it is asked for.
     fn waits(&self, line: &str, holds: bool) -> bool;
+
+    /// Returns whether a line, read before those that wait in front of it, ends what is thought about.
+    fn urges(&self, line: &str) -> Option<Urge>;
 
     /// Acts on a line.
     fn read(&mut self, line: &str, desk: &mut Desk<'_>) -> io::Result<Flow>;
@@ -240,6 +252,17 @@ fn converse(
             }
             continue;
         }
+        match waiting.iter().find_map(|line| protocol.urges(line)) {
+            Some(Urge::Discard) if desk.is_thinking() => {
+                desk.discard();
+                continue;
+            }
+            Some(Urge::Answer) if desk.is_thinking() && !is_hurried(desk) => {
+                desk.hurry();
+                continue;
+            }
+            _ => {}
+        }
         if is_over && waiting.is_empty() {
             match &mut desk.task {
                 None => return Ok(()),
@@ -274,6 +297,11 @@ fn converse(
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
+}
+
+/// Returns whether the answer is due already.
+fn is_hurried(desk: &Desk<'_>) -> bool {
+    desk.task.as_ref().is_some_and(Task::is_due)
 }
 
 /// Hands on the lines of the input, bytes that are no text replaced; of one that is too long, a text that is no command.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::Settings;
 use super::clock::{self, Clock, MOVES};
-use super::console::{Desk, Flow, Protocol};
+use super::console::{Desk, Flow, Protocol, Urge};
 use super::thinking::{By, Question, Thought, Worth};
 use yomikiri::error::Error;
 use yomikiri::oracle::empty_squares;
@@ -56,6 +56,8 @@ pub(super) struct Gtp {
     played: PlayedGame,
     /// Plies of the passes that were added where a controller leaves them out.
     added: Vec<usize>,
+    /// Passes since the end of the game, which are no moves.
+    over: usize,
     /// Time settings, if any were made.
     settings: Option<Clock>,
     /// Time left to each player.
@@ -75,6 +77,7 @@ impl Gtp {
         Gtp {
             played: PlayedGame::new(settings.game.start()),
             added: Vec::new(),
+            over: 0,
             settings: None,
             clocks: BTreeMap::new(),
             asked: None,
@@ -120,6 +123,11 @@ impl Gtp {
                 nothing
             }
             ("list_games", []) => Ok(Some("Othello\nConnect Four".to_string())),
+            ("play", [colour, at]) if self.is_over(desk.game()) && at.eq_ignore_ascii_case("pass") => {
+                side(colour)?;
+                self.over += 1;
+                nothing
+            }
             ("play", [colour, at @ ..]) if !at.is_empty() => {
                 self.turn_to(side(colour)?, desk.game())?;
                 self.play(&at.join(" "), desk.game())?;
@@ -127,6 +135,10 @@ impl Gtp {
             }
             ("genmove", [colour]) => self.ask_move(side(colour)?, true, number, desk),
             ("reg_genmove", [colour]) => self.ask_move(side(colour)?, false, number, desk),
+            ("undo", []) if self.over > 0 => {
+                self.over -= 1;
+                nothing
+            }
             ("undo", []) => match self.played.undo() {
                 Some(_) => {
                     // Passes that were added are taken back with the move after them.
@@ -146,11 +158,11 @@ impl Gtp {
                 nothing
             }
             ("time_left", [colour, time, stones]) => {
-                let clock = Clock {
-                    left: seconds(time)?,
-                    moves: Some(count(stones)?).filter(|stones| *stones > 0),
-                    ..self.settings.unwrap_or_default()
-                };
+                let moves = Some(count(stones)?).filter(|stones| *stones > 0);
+                let settings = self.settings.unwrap_or_default();
+                // A period that has begun is all that there is.
+                let byoyomi = if moves.is_some() { Duration::ZERO } else { settings.byoyomi };
+                let clock = Clock { left: seconds(time)?, moves, byoyomi, ..settings };
                 self.clocks.insert(side(colour)?, clock);
                 nothing
             }
@@ -158,6 +170,7 @@ impl Gtp {
                 let game = desk.game();
                 self.played = PlayedGame::new(game.parse_position(&rest.join(" "), &game.start())?);
                 self.added.clear();
+                self.over = 0;
                 nothing
             }
             ("yomikiri-source", []) => Ok(Some(self.source.clone())),
@@ -175,7 +188,12 @@ impl Gtp {
         }
     }
 
+    fn is_over(&self, game: &dyn Rules) -> bool {
+        self.played.end(game).is_some()
+    }
+
     fn begin(&mut self, desk: &Desk<'_>) {
+        self.over = 0;
         self.played = PlayedGame::new(desk.game().start());
         self.added.clear();
         let clock = self.settings;
@@ -274,10 +292,11 @@ impl Gtp {
         desk: &mut Desk<'_>,
     ) -> Result<Option<String>, Error> {
         let game = desk.game();
-        self.turn_to(side, game)?;
-        if self.played.end(game).is_some() {
+        if self.is_over(game) {
+            self.over += usize::from(plays);
             return Ok(Some("pass".to_string()));
         }
+        self.turn_to(side, game)?;
         let moves = empty_squares(game, &self.played.position().state);
         let moves = moves.map_or(MOVES, |empty| empty.div_ceil(2).max(1));
         let time = self.clocks.get(&side).map(|clock| clock.for_a_move(moves));
@@ -352,6 +371,10 @@ impl Gtp {
 impl Protocol for Gtp {
     fn waits(&self, _line: &str, _holds: bool) -> bool {
         true
+    }
+
+    fn urges(&self, _line: &str) -> Option<Urge> {
+        None
     }
 
     fn read(&mut self, line: &str, desk: &mut Desk<'_>) -> io::Result<Flow> {

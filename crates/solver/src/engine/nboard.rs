@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Instant;
 
-use super::console::{Desk, Flow, Protocol};
+use super::console::{Desk, Flow, Protocol, Urge};
 use super::thinking::{Line, Question, Thought, Worth};
 use super::{Level, Settings, clock};
 use yomikiri::error::Error;
@@ -104,16 +104,19 @@ fn is_move(word: &str) -> bool {
 
 impl Protocol for NBoard {
     fn waits(&self, line: &str, _holds: bool) -> bool {
+        self.urges(line).is_none()
+    }
+
+    /// The position is about to change.
+    fn urges(&self, line: &str) -> Option<Urge> {
         let word = line.split_whitespace().next().unwrap_or_default();
         let ends = ["ping", "quit", "move"].contains(&word) || line.trim().starts_with("set game");
-        !ends && !is_move(word)
+        (ends || is_move(word)).then_some(Urge::Discard)
     }
 
     fn read(&mut self, line: &str, desk: &mut Desk<'_>) -> io::Result<Flow> {
         let line = line.trim();
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        // Whatever comes while the engine thinks ends its thought: the position is about to change.
-        desk.discard();
         let done = match word {
             "nboard" => {
                 let name = match desk.settings.level {

@@ -11,10 +11,12 @@ use yomikiri::oracle::{
     Budget, Oracle, SearchOracle, SolvedTable, Sources, empty_squares, quick_squares,
 };
 use yomikiri::parallel::lock;
-use yomikiri::rules::{Action, AnyPosition, Empties, Outcome, PlayedGame, Rules, SearchLimits};
+use yomikiri::rules::{
+    Action, AnyPosition, Empties, EndReason, Outcome, PlayedGame, Rules, SearchLimits,
+};
 use yomikiri::search::MateByChecks;
 use yomikiri::search::estimate::{self, Estimate, Wanted, estimate};
-use yomikiri::solve::Value;
+use yomikiri::solve::{Prospect, Value};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::chance::{sample, seeded, unit};
 
@@ -297,7 +299,26 @@ impl Task<'_> {
         let tables = self.engine.sources.tables().iter();
         let moves = tables.flat_map(|table| table.look_ahead(position));
         let known = moves.filter_map(|(action, value)| Some((action, value?)));
-        known.filter(|(_, value)| value.outcome().is_some()).collect()
+        let known = known.filter(|(_, value)| value.outcome().is_some());
+        known.chain(self.repetitions(position)).collect()
+    }
+
+    /// Returns the moves that end the game by repetition, with their values.
+    fn repetitions(&self, position: &AnyPosition) -> Vec<(Action, Value)> {
+        let (game, played) = (self.engine.game(), &self.question.played);
+        if game.is_layered() {
+            return Vec::new();
+        }
+        let ends = |action: Action| {
+            let after = game.advance(position, action);
+            // A position that has not been there repeats nothing.
+            played.positions().find(|before| *before == after)?;
+            let mut played = played.clone();
+            played.play(game, action);
+            let end = played.end(game).filter(|end| end.reason != EndReason::Position)?;
+            Some((action, Value::exactly(Prospect::of_end(end.outcome, 0).before())))
+        };
+        game.actions(&position.state).into_iter().filter_map(ends).collect()
     }
 
     /// Reports estimates, deeper and deeper; of moves that are known, what is known.

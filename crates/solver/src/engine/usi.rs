@@ -8,12 +8,12 @@ use std::io;
 use std::time::Duration;
 
 use super::clock::{self, Clock, MOVES};
-use super::console::{Desk, Flow, Protocol};
+use super::console::{Desk, Flow, Protocol, Urge};
 use super::thinking::{By, Line, Question, Thought, Worth};
 use super::{LEVEL_PLIES, Level, Settings};
 use yomikiri::error::Error;
 use yomikiri::rules::perft::Finished;
-use yomikiri::rules::{Action, AnyPosition, Outcome, PlayedGame, Rules, Side};
+use yomikiri::rules::{Action, AnyPosition, Outcome, PlayedGame, Rules, Sheet, Side};
 use yomikiri::search::mates::MateVerdict;
 
 /// Names of the games by which other engines know them.
@@ -102,7 +102,12 @@ impl Usi {
             "table" => {
                 let table =
                     Some(value.to_string()).filter(|name| !["", "<empty>"].contains(&&**name));
+                let before = desk.settings.table.clone();
                 desk.change(|settings| settings.table = table);
+                if let Err(wrong) = desk.engine() {
+                    desk.change(|settings| settings.table = before);
+                    return Err(wrong);
+                }
             }
             "usi_variant" | "uci_variant" => {
                 let game = VARIANTS.iter().find(|(variant, _)| *variant == value);
@@ -135,7 +140,12 @@ impl Usi {
         };
         let mut played = PlayedGame::new(start);
         if !moves.is_empty() {
-            played.play_text(game, moves)?;
+            // A board may go on where a repetition has ended the game by our rules.
+            let line = PlayedGame::of_sheet(game, &Sheet::line(moves, 0), &start);
+            (played, _) = line.map_err(|misread| misread.error)?;
+            if *played.start() != start {
+                return Err(Error::from("expected moves behind `moves`"));
+            }
         }
         self.played = Some(played);
         Ok(())
@@ -239,6 +249,10 @@ impl Protocol for Usi {
         !holds && ["position", "setoption", "go", "usinewgame"].contains(&word)
     }
 
+    fn urges(&self, line: &str) -> Option<Urge> {
+        ["stop", "quit", "ponderhit"].contains(&line.trim()).then_some(Urge::Answer)
+    }
+
     fn read(&mut self, line: &str, desk: &mut Desk<'_>) -> io::Result<Flow> {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -338,6 +352,8 @@ impl Protocol for Usi {
         let action = known.as_ref().and_then(Thought::action).or_else(any);
         let answer = match action {
             Some(action) => game.action_name(position.side, action),
+            // The lion can be taken, or has come through.
+            None if game.result(&position.state) == Some(Outcome::Win) => "win".to_string(),
             None => "resign".to_string(),
         };
         desk.say(format!("bestmove {answer}"))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -15,11 +16,12 @@ use super::pool::Kind;
 use super::reply::{Refusal, json};
 use super::tables::Opened;
 use yomikiri::error::Error;
-use yomikiri::oracle::{
-    Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
-};
+use yomikiri::oracle::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle};
 use yomikiri::rules::forms::Form;
-use yomikiri::rules::{AnyPosition, BoardLayout, PlayedGame, Side, write_game_file, written_forms};
+use yomikiri::rules::{
+    AnyPosition, BoardLayout, Empties, Outcome, PlayedGame, Rules, Side, write_game_file,
+    written_forms,
+};
 use yomikiri::table::RootValue;
 use yomikiri_measure::judge::{Choice, Mistake};
 use yomikiri_measure::render::Boards;
@@ -45,6 +47,9 @@ pub(super) struct OfPosition {
     /// Time limit of a search outside the table, in seconds; it also searches positions with more empty
     /// squares.
     seconds: Option<u64>,
+    /// `true` to estimate what is not proven.
+    #[serde(default)]
+    estimate: bool,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +103,18 @@ struct Listing {
     tables: Vec<Line>,
     /// Tables that cannot be queried, with the reason.
     unavailable: Vec<Unavailable>,
+    /// Games without a table of their name, which can be played and queried under it: by search and estimates.
+    games: Vec<Named>,
+}
+
+/// A game without a table.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct Named {
+    /// Name of the game, in place of a table's.
+    game: String,
+    /// Display name of the game.
+    title: String,
 }
 
 #[derive(Serialize)]
@@ -109,18 +126,18 @@ struct Unavailable {
     why: Refusal,
 }
 
-/// Properties of a table that a page needs to draw a board and offer queries.
+/// Properties of a table, or of a game without one, that a page needs to draw a board and offer queries.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Line {
-    /// Name of the table.
+    /// Name of the table, or of a game without one.
     table: String,
     /// Game and board, such as othello-4x4.
     game: String,
     /// Display name of the game.
     title: String,
-    /// Rows of the table.
-    states: u64,
+    /// Rows of the table; null for a game without one.
+    states: Option<u64>,
     /// True if it contains every reachable state.
     complete: bool,
     /// Limit in plies, if it is bounded.
@@ -143,7 +160,8 @@ struct Line {
     forms: Vec<&'static str>,
     /// Names of the first and the second player.
     sides: [&'static str; 2],
-    /// Root positions with their values.
+    /// Root positions with their values. Without a table the start, if a solution that is part of the program has it and
+    /// /about was asked.
     roots: Vec<Root>,
     /// Player to move at the first root.
     mover: Option<&'static str>,
@@ -168,34 +186,36 @@ struct Root {
 }
 
 fn line(opened: &Opened, desk: &Desk) -> Line {
-    let table = &opened.table;
-    let (game, manifest) = (table.game(), table.table().manifest());
+    let (game, oracle, table) = (opened.game(), opened.oracle(), opened.table());
     let boards = Boards::of(game);
-    let identity = &manifest.identity;
-    let values = manifest.solution.iter().flat_map(|solution| solution.roots.iter().cloned());
-    if table.states().rows() <= COUNTED_AT_ONCE {
+    let manifest = table.map(|table| table.table().manifest());
+    let identity = manifest.map(|manifest| &manifest.identity);
+    let solution = manifest.and_then(|manifest| manifest.solution.as_ref());
+    let values = solution.iter().flat_map(|solution| solution.roots.iter().cloned());
+    if let Some(table) = table.filter(|table| table.states().rows() <= COUNTED_AT_ONCE) {
         opened.totals.get_or_init(|| table.totals());
     }
-    let first = table.states().roots().ok().and_then(|roots| roots.first().copied());
+    let roots = table.and_then(|table| table.states().roots().ok());
+    let first = roots.map_or(Some(game.start()), |roots| roots.first().copied());
     Line {
         table: opened.name.clone(),
         game: game.name(),
         title: game.title(),
-        states: manifest.counts.table.states,
-        complete: manifest.complete,
-        max_depth: identity.max_depth,
-        max_states: identity.max_states,
+        states: manifest.map(|manifest| manifest.counts.table.states),
+        complete: manifest.is_some_and(|manifest| manifest.complete),
+        max_depth: identity.and_then(|identity| identity.max_depth),
+        max_states: identity.and_then(|identity| identity.max_states),
         layout: game.board_layout(),
-        has_scores: table.has_scores(),
-        score_unit: table.has_scores().then(|| game.score_unit()),
-        max_score: game.max_score().filter(|_| table.has_scores()).map(|most| most.0),
+        has_scores: oracle.has_scores(),
+        score_unit: oracle.has_scores().then(|| game.score_unit()),
+        max_score: game.max_score().filter(|_| oracle.has_scores()).map(|most| most.0),
         is_layered: game.is_layered(),
-        repetition: table.values().repetition().name(),
+        repetition: oracle.repetition().name(),
         forms: written_forms(game).into_iter().map(Form::name).collect(),
         sides: Side::ALL.map(|side| game.side_name(side)),
         roots: identity
-            .roots
-            .iter()
+            .into_iter()
+            .flat_map(|identity| &identity.roots)
             .zip(values)
             .map(|(position, value)| Root { position: position.clone(), value })
             .collect(),
@@ -219,7 +239,10 @@ pub(super) async fn tables(
     let of = desk.clone();
     desk.workshop
         .run(Kind::Quick, move || {
-            let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
+            let games = of.tables.games();
+            let named = |game: &Arc<dyn Rules>| Named { game: game.name(), title: game.title() };
+            let games = games.iter().map(named).collect();
+            let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new(), games };
             for name in of.tables.names() {
                 let line = of.tables.table(&name).and_then(|opened| {
                     let line = line(&opened, &of);
@@ -235,8 +258,37 @@ pub(super) async fn tables(
         .await
 }
 
-/// Parses a position; the default is the first root.
-fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, Refusal> {
+/// Returns the value of a game's start by a solution that is part of the program, if there is one.
+fn stored_root(game: &dyn Rules) -> Option<Root> {
+    let search = SearchOracle::beside(game.shared(), Empties::default(), 1, Duration::ZERO)?;
+    let start = game.start();
+    let value = search.value_of(&start).filter(|_| search.was_stored())?;
+    let value = RootValue {
+        outcome: value.outcome().map(Outcome::value),
+        score: value.score().map(|score| score.0),
+        distance: value.distance(),
+    };
+    Some(Root { position: game.notation(&start), value })
+}
+
+pub(super) async fn about(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<Nothing>, QueryRejection>,
+) -> Answered {
+    let Nothing {} = read(query)?;
+    desk.on_table(Kind::Quick, name, |of, opened| {
+        let mut line = line(opened, of);
+        if opened.table().is_none() {
+            line.roots.extend(stored_root(opened.game()));
+        }
+        Ok(json(StatusCode::OK, &line))
+    })
+    .await
+}
+
+/// Parses a position; the default is the first root, or without a table the start.
+fn position_of(opened: &Opened, text: Option<&str>) -> Result<AnyPosition, Refusal> {
     let text = text.unwrap_or_default();
     if text.len() > LONGEST_LINE {
         let what = format!("the position is longer than {LONGEST_LINE} bytes");
@@ -244,6 +296,11 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
     }
     let hint = "a position is a board in one line, moves from the start, or 'start'";
     let refused = |error: Error| Refusal::malformed(error).with(hint);
+    let start = opened.game().start();
+    let Some(table) = opened.table() else {
+        let text = if text.trim().is_empty() { "start" } else { text };
+        return opened.game().parse_position(text, &start).map_err(refused);
+    };
     let first = table.states().roots().map_err(refused)?.first().copied();
     match first.filter(|_| text.trim().is_empty()) {
         Some(root) => Ok(root),
@@ -252,13 +309,13 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
 }
 
 /// Plays moves, separated by spaces.
-fn played_of(table: &SolvedTable, start: AnyPosition, moves: &str) -> Result<PlayedGame, Refusal> {
+fn played_of(game: &dyn Rules, start: AnyPosition, moves: &str) -> Result<PlayedGame, Refusal> {
     let mut played = PlayedGame::new(start);
     if moves.len() > LONGEST_GAME {
         return Err(Refusal::malformed(format!("the moves are longer than {LONGEST_GAME} bytes")));
     }
     if !moves.trim().is_empty() {
-        let played = played.play_text(table.game(), moves);
+        let played = played.play_text(game, moves);
         played.map_err(Refusal::malformed)?;
     }
     Ok(played)
@@ -271,18 +328,24 @@ pub(super) async fn position(
 ) -> Answered {
     let asked = read(query)?;
     let found = desk.clone().on_table(Kind::Quick, name, move |_, opened| {
-        let table = &opened.table;
-        let start = position_of(table, asked.position.as_deref())?;
-        let played = played_of(table, start, asked.moves.as_deref().unwrap_or_default())?;
-        let (position, answer) = (*played.position(), table.answer_played(&played));
+        let game = opened.game();
+        let start = position_of(opened, asked.position.as_deref())?;
+        let played = played_of(game, start, asked.moves.as_deref().unwrap_or_default())?;
+        let oracle = opened.oracle();
+        let (position, mut answer) = (*played.position(), oracle.answer_played(&played));
         if !asked.anywhere && answer.kind == "outside" {
-            let why = Refusal::absent(table.not_there(&position).to_string());
+            let why = Refusal::absent(oracle.not_there(&position).to_string());
             return Ok(Ok(json(why.status, &Outside { why, answer })));
         }
         let search = asked.anywhere.then(|| opened.search(&answer, &position, asked.seconds));
         Ok(match search.flatten() {
             Some(search) => Err((search, position)),
-            None => Ok(json(StatusCode::OK, &answer)),
+            None => {
+                if asked.estimate {
+                    answer.add_estimates(game, &position, oracle.empties());
+                }
+                Ok(json(StatusCode::OK, &answer))
+            }
         })
     });
     match found.await? {
@@ -295,7 +358,11 @@ pub(super) async fn position(
             let work = move || {
                 // The time limit starts when the work does.
                 found.restart();
-                Ok(json(StatusCode::OK, &found.answer_anywhere(position)))
+                let mut answer = found.answer_anywhere(position);
+                if asked.estimate {
+                    answer.add_estimates(Oracle::game(&*found), &position, found.empties());
+                }
+                Ok(json(StatusCode::OK, &answer))
             };
             desk.workshop.run(Kind::Batch, work).await
         }
@@ -319,16 +386,16 @@ pub(super) async fn game(
 ) -> Answered {
     let asked = read(query)?;
     desk.on_table(Kind::Quick, name, move |_, opened| {
-        let table = &opened.table;
-        let start = position_of(table, asked.position.as_deref())?;
-        let played = played_of(table, start, asked.moves.as_deref().unwrap_or_default())?;
+        let game = opened.game();
+        let start = position_of(opened, asked.position.as_deref())?;
+        let played = played_of(game, start, asked.moves.as_deref().unwrap_or_default())?;
         let form = Form::of_name(&asked.form).ok_or_else(|| {
-            let names = written_forms(table.game()).into_iter().map(Form::name);
+            let names = written_forms(game).into_iter().map(Form::name);
             Refusal::malformed(format!("invalid form {:?}", asked.form))
                 .with(format!("expected one of {}", names.collect::<Vec<_>>().join(", ")))
         })?;
         let players = [asked.first.as_str(), &asked.second];
-        let text = write_game_file(table.game(), &played, players, form);
+        let text = write_game_file(game, &played, players, form);
         let text = text.map_err(Refusal::malformed)?;
         Ok(json(StatusCode::OK, &WrittenGame { form: form.name(), text }))
     })
@@ -391,7 +458,7 @@ struct Decided {
 }
 
 fn asked_of(desk: &Desk, opened: &Opened, policy: &str) -> Result<Arc<Asked>, Refusal> {
-    let made = || Asked::new(policy, &*desk.policies, opened.table.game());
+    let made = || Asked::new(policy, &*desk.policies, opened.game());
     opened.players.get(|asked| asked.name == policy, made)
 }
 
@@ -402,22 +469,21 @@ pub(super) async fn policy(
 ) -> Answered {
     let asked = read(query)?;
     desk.on_table(Kind::Slow, name, move |of, opened| {
-        let position = position_of(&opened.table, asked.position.as_deref())?;
-        let mut exact = opened.table.answer_anywhere(position);
+        let position = position_of(opened, asked.position.as_deref())?;
+        let mut exact = opened.oracle().answer_anywhere(position);
         let search = opened.search(&exact, &position, None);
-        let oracle = search.as_ref().map_or(&opened.table as &dyn Oracle, |search| search);
+        let oracle = search.as_ref().map_or(opened.oracle(), |search| search as &dyn Oracle);
         if search.is_some() {
             exact = oracle.answer_anywhere(position);
         }
         let policy = asked_of(of, opened, &asked.policy)?;
-        let choice = policy.player.choose(opened.table.game(), Some(oracle), &position).map_err(
-            |error| {
+        let choice =
+            policy.player.choose(opened.game(), Some(oracle), &position).map_err(|error| {
                 if error.kind() == yomikiri::error::Kind::Policy {
                     opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
                 }
                 refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
-            },
-        )?;
+            })?;
         Ok(json(StatusCode::OK, &decision(opened, &policy.name, exact, &choice)))
     })
     .await
@@ -447,9 +513,7 @@ fn decision<'a>(
         outcome: exact.value.outcome,
         expected_outcome: choice.value,
         expected_score: choice.final_score,
-        likeliest: choice
-            .likeliest()
-            .map(|action| opened.table.game().action_name(exact.side, action)),
+        likeliest: choice.likeliest().map(|action| opened.game().action_name(exact.side, action)),
         moves: exact.moves.into_iter().map(decided).collect(),
     }
 }
@@ -475,7 +539,7 @@ pub(super) async fn mistakes(
     let asked = read(query)?;
     desk.on_table(Kind::Long, name, move |of, opened| {
         let policy = asked_of(of, opened, &asked.policy)?;
-        let found = policy.mistakes(&opened.table).inspect_err(|refused| {
+        let found = policy.mistakes(opened.solved()?).inspect_err(|refused| {
             if refused.status == StatusCode::BAD_GATEWAY {
                 opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
             }
@@ -519,7 +583,7 @@ pub(super) async fn differences(
     let asked = read(query)?;
     desk.on_table(Kind::Long, name, move |of, opened| {
         let policies = [asked_of(of, opened, &asked.policy)?, asked_of(of, opened, &asked.other)?];
-        let found = differences_of(&policies, &opened.table).inspect_err(|refused| {
+        let found = differences_of(&policies, opened.solved()?).inspect_err(|refused| {
             if refused.status == StatusCode::BAD_GATEWAY {
                 for policy in &policies {
                     opened.players.forget(|asked| Arc::ptr_eq(asked, policy));
@@ -570,7 +634,8 @@ pub(super) async fn counts(
 ) -> Answered {
     let Nothing {} = read(query)?;
     desk.on_table(Kind::Long, name, move |_, opened| {
-        let totals = opened.totals.get_or_init(|| opened.table.totals());
+        let table = opened.solved()?;
+        let totals = opened.totals.get_or_init(|| table.totals());
         let layer = |(&layer, values)| Layer { layer, values };
         Ok(json(
             StatusCode::OK,

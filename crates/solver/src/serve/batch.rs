@@ -93,11 +93,11 @@ pub(super) async fn batch(
         // The body's memory is released when the request is answered.
         let _held = held;
         match is_array {
-            true => opened.table.answer_array(&bytes, rows).map_err(|error| {
+            true => opened.solved()?.answer_array(&bytes, rows).map_err(|error| {
                 Refusal::malformed(error)
                     .with("give what numpy.save writes; see /api/v1/openapi.json")
             }),
-            false => lines(&opened.table, &bytes),
+            false => lines(opened.solved()?, &bytes),
         }
     });
     let answer = answer.await?;

@@ -169,6 +169,7 @@ fn router(desk: Arc<Desk>) -> Router {
         .route("/api/v1/openapi.json", get(openapi))
         .route("/api/v1/tables", get(api::tables))
         .route("/api/v1/{table}", get(api::position).post(batch::batch))
+        .route("/api/v1/{table}/about", get(api::about))
         .route("/api/v1/{table}/counts", get(api::counts))
         .route("/api/v1/{table}/game", get(api::game))
         .route("/api/v1/{table}/mistakes", get(api::mistakes))

@@ -1,4 +1,4 @@
-//! Tables of one directory, opened on first use.
+//! Tables of one directory, opened on first use, and games without a table.
 //!
 //! Names are looked up among the tables of the directory and never joined to a path as given. Players
 //! and counts of a table are discarded when it is rewritten.
@@ -14,9 +14,9 @@ use super::cache::Recent;
 use super::players::{Asked, MOST_KEPT};
 use super::reply::Refusal;
 use yomikiri::error::Error;
-use yomikiri::oracle::{Answer, Reach, SearchOracle, SolvedTable, Totals};
+use yomikiri::oracle::{Answer, Oracle, Reach, RulesOracle, SearchOracle, SolvedTable, Totals};
 use yomikiri::registry::Games;
-use yomikiri::rules::AnyPosition;
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::table::Store;
 
 /// Maximum number of open tables.
@@ -34,10 +34,11 @@ pub(super) struct Tables {
     open: Recent<Opened>,
 }
 
-/// An open table.
+/// An open table, or a game that is played without one.
 pub(super) struct Opened {
     pub name: String,
-    pub table: SolvedTable,
+    rules: RulesOracle,
+    table: Option<SolvedTable>,
     /// Recently used policies.
     pub players: Recent<Asked>,
     /// Totals, counted on first use.
@@ -59,9 +60,42 @@ fn stamp_of(path: &PathBuf) -> Option<Stamp> {
 }
 
 impl Opened {
-    /// Returns `true` if its manifest has not been rewritten since it was opened.
+    /// Returns `true` if its manifest has not been rewritten, nor a table made, since it was opened.
     fn is_current(&self) -> bool {
-        self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
+        self.stamp == stamp_of(&self.manifest)
+    }
+
+    fn of(
+        name: String,
+        game: Arc<dyn Rules>,
+        table: Option<SolvedTable>,
+        manifest: PathBuf,
+        stamp: Option<Stamp>,
+    ) -> Opened {
+        let (players, totals) = (Recent::of(MOST_KEPT), OnceLock::new());
+        Opened { name, rules: RulesOracle(game), table, players, totals, manifest, stamp }
+    }
+
+    pub(super) fn game(&self) -> &dyn Rules {
+        self.rules.game()
+    }
+
+    /// Returns the table; `None` for a game that has none.
+    pub(super) fn table(&self) -> Option<&SolvedTable> {
+        self.table.as_ref()
+    }
+
+    /// Returns the table, or a refusal for a game that has none.
+    pub(super) fn solved(&self) -> Result<&SolvedTable, Refusal> {
+        self.table.as_ref().ok_or_else(|| {
+            Refusal::absent(format!("there is no table of {}", self.name))
+                .with(format!("run 'solver enumerate {}' and 'solver value-iterate'", self.name))
+        })
+    }
+
+    /// Returns the table, or the rules alone.
+    pub(super) fn oracle(&self) -> &dyn Oracle {
+        self.table.as_ref().map_or(&self.rules as &dyn Oracle, |table| table)
     }
 
     /// Returns a search for a position of which the table does not prove all values, if few squares are empty, or
@@ -72,22 +106,24 @@ impl Opened {
         position: &AnyPosition,
         seconds: Option<u64>,
     ) -> Option<SearchOracle> {
-        let (table, game) = (&self.table, self.table.game());
+        let game = self.game();
         let values = answer.moves.iter().map(|one| &one.value).chain([&answer.value]);
         let is_open = values.into_iter().any(|value| value.outcome.is_none());
         let reach = if seconds.is_some() { Reach::Long } else { Reach::Quick };
         let time =
             seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
-        let search = || SearchOracle::beside(game.shared(), table.values().empties(), 1, time);
+        let search = || SearchOracle::beside(game.shared(), self.oracle().empties(), 1, time);
         let in_table = answer.kind != "outside";
-        // A search for forced wins would know less of moves into the table.
-        let can_prove = is_open && game.is_layered();
+        // A search for forced wins would know less of moves into the table, and takes its time.
+        let has_time = self.table.is_none() && seconds.is_some();
+        let can_prove = is_open && (game.is_layered() || has_time);
         (can_prove && reach.contains(game, position, in_table)).then(search).flatten()
     }
 
     /// Fails if damage has been found in it.
     pub(super) fn check_read(&self) -> Result<(), Refusal> {
-        self.table.table().check_read().map_err(|error| damaged(&error))
+        let checked = self.table.as_ref().map_or(Ok(()), |table| table.table().check_read());
+        checked.map_err(|error| damaged(&error))
     }
 }
 
@@ -101,7 +137,14 @@ impl Tables {
         self.store.names()
     }
 
-    /// Returns a solved table by name.
+    /// Returns the games that have no table of their name.
+    pub(super) fn games(&self) -> Vec<Arc<dyn Rules>> {
+        let names = self.names();
+        let is_free = |game: &Arc<dyn Rules>| !names.contains(&game.name());
+        self.games.all().into_iter().filter(is_free).collect()
+    }
+
+    /// Returns a solved table, or a game without one, by name.
     pub(super) fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
         let is_it = |opened: &Opened| opened.name == name;
         let is_sound = |opened: &Opened| opened.is_current() && opened.check_read().is_ok();
@@ -112,8 +155,14 @@ impl Tables {
     fn opened(&self, name: &str) -> Result<Opened, Refusal> {
         let hint = "see /api/v1/tables";
         let known = self.names().into_iter().find(|known| known == name);
-        let name = known
-            .ok_or_else(|| Refusal::absent(format!("there is no table '{name}'")).with(hint))?;
+        let Some(name) = known else {
+            let games = self.games.all();
+            let game = games.into_iter().find(|game| game.name() == name).ok_or_else(|| {
+                Refusal::absent(format!("there is no table and no game '{name}'")).with(hint)
+            })?;
+            let manifest = self.store.place(name).join("manifest.json");
+            return Ok(Opened::of(name.to_string(), game, None, manifest, None));
+        };
         let dir = self.store.place(&name);
         let manifest = dir.join("manifest.json");
         // The stamp precedes reading, so that a change in between is noticed at the next request.
@@ -125,14 +174,10 @@ impl Tables {
         match solved.map_err(|error| damaged(&error))? {
             None => Err(Refusal::new(StatusCode::CONFLICT, format!("{name} is not solved"))
                 .with(format!("run 'solver value-iterate {name}'"))),
-            Some(table) => Ok(Opened {
-                players: Recent::of(MOST_KEPT),
-                totals: OnceLock::new(),
-                name,
-                table,
-                manifest,
-                stamp,
-            }),
+            Some(table) => {
+                let game = table.game().shared();
+                Ok(Opened::of(name, game, Some(table), manifest, stamp))
+            }
         }
     }
 }

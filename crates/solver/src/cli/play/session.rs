@@ -18,7 +18,7 @@ use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, score_cell};
 
 const HELP: &str = "\
-hint         the value of every move
+hint         the value of every move; also 'values'
 hints        show the values before each of your moves, or no longer
 moves        the legal moves
 undo         take back your last move and those after it
@@ -178,7 +178,29 @@ impl Session<'_> {
             Some(_) => String::new(),
         };
         let board = game.diagram(position);
-        self.context.print(format!("\n{}\n{turn}\n", board.trim_end()))
+        let last = self.last_move().map_or(String::new(), |last| format!("{last}\n"));
+        self.context.print(format!("\n{}\n{last}{turn}\n", board.trim_end()))
+    }
+
+    /// Returns the last move in words, with the discs that it turned: `Last move: c4, turned c3 and d4`.
+    fn last_move(&self) -> Option<String> {
+        let game = self.sources.game();
+        let (before, action) = self.played.moves().last()?;
+        let name = game.action_name(before.side, *action);
+        let squares = game.move_squares(before, *action);
+        let [old, new] = [before, self.played.position()].map(|at| game.drawn(at).cells);
+        let ([columns, rows], (_, width)) = (game.coordinates(), game.shape());
+        let is_turned = |at: &usize| {
+            let moved = [squares.from, squares.to].contains(&Some(*at as u16));
+            !moved && !old[*at].is_empty() && !new[*at].is_empty() && old[*at] != new[*at]
+        };
+        let turned = (0..old.len().min(new.len())).filter(is_turned);
+        let turned = turned.map(|at| format!("{}{}", columns[at % width], rows[at / width]));
+        let turned: Vec<String> = turned.collect();
+        Some(match turned.is_empty() {
+            true => format!("Last move: {name}"),
+            false => format!("Last move: {name}, turned {}", turned.join(" ")),
+        })
     }
 
     /// Prints a move: `White plays a1`.
@@ -317,7 +339,7 @@ impl Session<'_> {
                 let text = format!("{}{HELP}", self.help_on_moves());
                 self.context.print(text)?;
             }
-            ("hint", true) => self.hint()?,
+            ("hint" | "values", true) => self.hint()?,
             ("hints", true) => {
                 self.hints = !self.hints;
                 let what = if self.hints { "shown" } else { "no longer shown" };

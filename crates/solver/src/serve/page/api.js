@@ -21,6 +21,8 @@ async function ask(path, parameters = {}, signal = undefined) {
 }
 
 export const tables = () => ask("tables");
+// A table, or a game without one, as `tables` lists it.
+export const about = (table) => ask(`${encodeURIComponent(table)}/about`);
 export const counts = (table) => ask(`${encodeURIComponent(table)}/counts`);
 export const decision = (table, policy, position) =>
   ask(`${encodeURIComponent(table)}/policy`, { policy, position });
@@ -33,11 +35,19 @@ export const differences = (table, policy, other) =>
 // A position and its moves; one outside the table, whose kind is `outside`, has what the rules determine.
 // `moves` are played from there. With `seconds` it is searched for that time, until `signal` cancels that.
 export async function position(table, text, { moves = [], seconds, signal } = {}) {
-  const asked = { anywhere: true, ...(text ? { position: text } : {}), ...(seconds ? { seconds } : {}) };
+  const asked = { anywhere: true, estimate: true, ...(text ? { position: text } : {}), ...(seconds ? { seconds } : {}) };
   if (moves.length) asked.moves = moves.join(" ");
   const answer = await ask(encodeURIComponent(table), asked, signal);
   for (const move of answer.moves) move.dropped = dropped(move);
+  // Proven moves come first; behind them those that are expected to be better.
+  answer.moves.sort((one, other) => (one.result === null && other.result === null ? rank(other.estimate) - rank(one.estimate) : 0));
   return answer;
+}
+
+// A number by which estimates are ordered; a forced win is above every advantage, and the sooner the better.
+function rank(estimate) {
+  if (!estimate) return -1e9;
+  return estimate.outcome ? estimate.outcome * (1e6 - estimate.distance) : estimate.advantage;
 }
 
 // The letter of the piece that a move puts on the board, as in P*3c.

@@ -267,11 +267,11 @@ function mark(group, view, moves, cell) {
   }
   const onPiece = cell !== "";
   const [x, y] = onPiece ? [SIDE - 31, 17] : [SIDE / 2, SIDE / 2];
-  if (!view.hints) {
+  const text = badge(best);
+  if (!view.hints || !text) {
     group.append(svg("circle", { class: "dot", cx: x, cy: y, r: onPiece ? 8 : 12 }));
     return;
   }
-  const text = badge(best);
   const width = (onPiece ? 46 : 66) + (text.length > 2 ? 12 : 0);
   const height = onPiece ? 30 : 42;
   group.append(
@@ -313,7 +313,7 @@ function hand(view, side) {
     const drawing = svg("svg", { class: "board held-piece", viewBox: "0 0 100 100", "aria-hidden": "true" }, held);
     const beside = [
       count > 1 && el("span", { class: "count" }, `×${count}`),
-      view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}`, title: words(moves[0], table) }, badge(moves[0])),
+      view.hints && moves.length > 0 && badge(moves[0]) && el("span", { class: `chip ${grade(moves[0])}`, title: words(moves[0], table) }, badge(moves[0])),
     ];
     if (!moves.length) return el("span", { role: "img", "aria-label": label }, drawing, beside);
     const attributes = {

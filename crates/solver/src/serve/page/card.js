@@ -2,7 +2,13 @@
 
 import { button, el, stone, svg } from "./dom.js";
 import { isOthello } from "./pieces.js";
-import { badge, bounds, limits, plural, verdict } from "./values.js";
+import { badge, bounds, grade, leaning, limits, plural, thousandNodes, verdict, words } from "./values.js";
+
+// The value of a move as a chip, or a dash where nothing is known.
+export function chip(move, table) {
+  const text = badge(move);
+  return text ? el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, text) : "–";
+}
 
 // The first player's share of the bar, between 0 and 1: of the lower and the upper bound.
 export function shares(answer, table) {
@@ -18,7 +24,15 @@ export function shares(answer, table) {
   return [(lower + 1) / 2, (upper + 1) / 2];
 }
 
+// The first player's share by the estimate, or null.
+export function estimated(answer, table) {
+  if (answer.kind === "terminal" || answer.result !== null) return null;
+  const lean = leaning(answer, table);
+  return lean === null ? null : ((answer.mover === table.sides[0] ? lean : -lean) + 1) / 2;
+}
+
 function bar(answer, table, text) {
+  const guess = estimated(answer, table);
   const [low, high] = shares(answer, table).map((part) => 200 * part);
   const lines = [];
   for (let x = low - 12; x < high; x += 6) lines.push(`M${x} 12L${x + 12} 0`);
@@ -29,6 +43,7 @@ function bar(answer, table, text) {
     high > low && svg("svg", { x: low, width: high - low, height: 12, viewBox: `${low} 0 ${high - low} 12` }, svg("path", { class: "bar-open", d: lines.join("") })),
     svg("rect", { class: "bar-black", width: low, height: 12 }),
     svg("path", { class: "bar-middle", d: "M100 0V12" }),
+    guess !== null && svg("rect", { class: "bar-estimate", x: Math.max(1, Math.min(193, 200 * guess - 3)), y: 1, width: 6, height: 10, rx: 2 }),
   );
 }
 
@@ -46,25 +61,27 @@ function discs({ board }, { sides, pieces }) {
 // The result, shortened to what a heading holds.
 function headline(answer, table) {
   if (answer.kind === "terminal" && answer.end) return answer.winner ? `${answer.winner} wins` : "A draw";
-  if (answer.kind === "outside" && answer.result === null) return "Not in the table";
   const plain = { ...answer, distance: null, table: table.table };
   if (answer.result === null && answer.kind !== "terminal") {
     const text = badge(answer);
     const other = table.sides.find((side) => side !== answer.mover);
+    if (text.startsWith("≈")) return `${answer.mover}: ${text}`;
+    if (answer.kind === "outside") return table.states === null ? `${answer.mover} to move` : "Not in the table";
     return text === "≥D" ? `${answer.mover} at least draws` : text === "≤D" ? `${other} at least draws` : "Not proven";
   }
   return verdict(plain, table).replace(/^The game is over: /, "");
 }
 
 // The card; without hints it does not show who wins. `over` says who has won to the person who plays alone.
-export function card({ answer, table, hints, over, event, search, oncancel }) {
+export function card({ answer, table, hints, over, event, search, oncancel, thinks }) {
   const isOver = answer.kind === "terminal";
   const words = verdict(answer, table);
   const facts = [
     isOver ? (answer.end ?? "The game is over") : `${answer.mover} to move${answer.in_check ? ", in check" : ""}`,
     hints && !isOver && typeof answer.distance === "number" && `${plural(answer.distance, "ply")} to the end`,
-    hints && answer.table === "search" && "found by search",
-    answer.kind === "outside" && limits(table),
+    hints && answer.table === "search" && answer.result !== null && "found by search",
+    hints && !isOver && answer.estimate && `an estimate, ${thousandNodes(answer.estimate.nodes)}`,
+    answer.kind === "outside" && table.states !== null && limits(table),
     hints && !isOver && answer.result === null && table.has_scores && answer.kind !== "outside" && `${answer.mover}: ${range(answer)}`,
   ].filter(Boolean);
   const shown = hints || isOver;
@@ -77,7 +94,9 @@ export function card({ answer, table, hints, over, event, search, oncancel }) {
     el("p", { class: "facts" }, facts.map((fact) => el("span", {}, fact)), (isOthello(table) || isOver) && discs(answer, table)),
     search
       ? el("p", { class: "event" }, el("progress", { max: search.of, value: search.seconds, "aria-label": "time of the search" }), ` Searching: ${search.seconds} s of at most ${search.of} s `, button("Cancel search", oncancel, { class: "word" }))
-      : el("p", { class: "event", title: event }, event),
+      : thinks
+        ? el("p", { class: "event" }, el("progress", { "aria-label": "thinking" }), ` ${thinks.name} thinks: ${thinks.seconds} s `, button("Cancel", thinks.cancel, { class: "word" }))
+        : el("p", { class: "event", title: event }, event),
   );
 }
 

@@ -1,9 +1,10 @@
 // Compare mode: one or two policies beside the exact values, on the board and in a table.
 
+import { chip } from "./card.js";
 import { decision, differences, mistakes } from "./api.js";
 import { button, el, renew, thousands } from "./dom.js";
 import { chooser, nameOf } from "./opponents.js";
-import { badge, grade, plural, signed, words } from "./values.js";
+import { grade, plural, signed } from "./values.js";
 
 const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 0)} %`;
 const LETTERS = ["A", "B"];
@@ -166,7 +167,7 @@ function decided(all, table) {
       "tr",
       {},
       el("th", { scope: "row" }, move.move),
-      el("td", {}, el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move))),
+      el("td", {}, chip(move, table)),
       known.map((one) => cell(one, move)),
     );
   const summary = ({ letter, name, decision: made }) => {

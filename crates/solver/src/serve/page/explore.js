@@ -1,14 +1,15 @@
 // A position: its moves best first, best play, its notations, and the table that it is in.
 
 import { counts } from "./api.js";
+import { chip } from "./card.js";
 import { button, el, thousands } from "./dom.js";
-import { badge, bounds, cost, grade, limits, signed, words } from "./values.js";
+import { bounds, cost, grade, limits, signed, words } from "./values.js";
 
 // The name of a group of moves by the bounds of their outcomes.
-function groupOf(move, mover) {
+function groupOf(move, mover, { states }) {
   const known = grade(move);
   if (known !== "open") return { win: `Won for ${mover}`, draw: "Drawn", loss: `Lost for ${mover}` }[known];
-  if (move.followed === false) return "Outside the table";
+  if (move.followed === false) return states === null ? "Not proven" : "Outside the table";
   const [lower, upper] = bounds(move);
   return lower === 0 ? "At least a draw" : upper === 0 ? "At most a draw" : "Not proven";
 }
@@ -21,7 +22,7 @@ export function moves({ table, answer, hints, onmove, onmark }) {
   if (!hints) listed.sort((one, other) => one.action - other.action);
   const groups = [];
   for (const move of listed) {
-    const name = hints ? groupOf(move, answer.mover) : "Legal moves";
+    const name = hints ? groupOf(move, answer.mover, table) : "Legal moves";
     if (groups.at(-1)?.name !== name) groups.push({ name, grade: hints ? grade(move) : "none", moves: [] });
     groups.at(-1).moves.push(move);
   }
@@ -29,7 +30,7 @@ export function moves({ table, answer, hints, onmove, onmark }) {
     if (!hints) return [];
     const lost = cost(answer.moves[0], move, table.score_unit);
     return [
-      el("td", {}, el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move))),
+      el("td", {}, chip(move, table)),
       el("td", {}, move.distance ?? "–"),
       el("td", { class: "left" }, lost ? el("span", { class: "lost" }, lost.text) : move.best && grade(move) !== "open" ? "best" : ""),
     ];
@@ -127,14 +128,14 @@ const share = (count, all) => `${thousands(count)} (${((100 * count) / Math.max(
 function summary(table) {
   const facts = [
     ["game", table.game],
-    ["states", thousands(table.states)],
-    ["complete", table.complete ? "yes, every state that can be reached" : `no: ${limits(table)}`],
+    table.states === null ? ["table", "none: values by search and estimates"] : ["states", thousands(table.states)],
+    table.states !== null && ["complete", table.complete ? "yes, every state that can be reached" : `no: ${limits(table)}`],
   ];
   if (!table.is_layered) facts.push(["play without end", table.repetition.replaceAll("-", " ")]);
   return el(
     "dl",
     {},
-    facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
+    facts.filter(Boolean).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
   );
 }
 
@@ -166,7 +167,7 @@ export function tablePanel(table, onroot) {
         ])
         .flat(),
     );
-  return el("div", {}, summary(table), roots, button("Count", show), place);
+  return el("div", {}, summary(table), roots, table.states !== null && button("Count", show), place);
 }
 
 function counted({ all, layers, histogram, longest }, table) {

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { button, el, stone, svg } from "./dom.js";
-import { shares } from "./card.js";
+import { estimated, shares } from "./card.js";
 import { isOthello } from "./pieces.js";
 import { ahead, cost, signed, verdict } from "./values.js";
 
@@ -183,6 +183,7 @@ export function curve(game, go) {
   const x = (at) => left + 10 + ((width - left - 20) * at) / (line.length - 1);
   const y = (part) => height - 14 - part * (height - 28);
   const ranges = line.map(({ answer }) => shares(answer, table));
+  const guesses = line.map(({ answer }) => estimated(answer, table));
   const runs = [[]];
   ranges.forEach(([lower, upper], at) => {
     if (lower === upper) runs.at(-1).push([x(at), y(lower)]);
@@ -199,7 +200,7 @@ export function curve(game, go) {
     el("figcaption", {}, `Value over the game, for ${table.sides[0]}`),
     svg(
       "svg",
-      { class: "curve", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(ranges, table, most) },
+      { class: "curve", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(ranges, guesses, table, most) },
       ticks.map(([part, text]) => [
         svg("line", { class: "grid", x1: left, x2: width, y1: y(part), y2: y(part) }),
         svg("text", { x: left - 5, y: y(part) }, text),
@@ -207,15 +208,16 @@ export function curve(game, go) {
       lines.map((run) => svg("path", { class: "area", d: `M${run[0][0]} ${y(0.5)}L${run.join("L")}L${run.at(-1)[0]} ${y(0.5)}Z` })),
       lines.map((run) => svg("polyline", { points: run.join(" ") })),
       ranges.map(([lower, upper], at) =>
-        lower === upper ? null : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
+        lower === upper || (guesses[at] !== null && upper - lower === 1) ? null : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
       ),
+      guessed(guesses, ranges, x, y),
       svg("line", { class: "here", x1: x(game.at), x2: x(game.at), y1: 4, y2: height - 4 }),
       ranges.map(([lower, upper], at) => {
         const lost = at > 0 && game.cost(at);
         return svg("circle", {
-          class: [at === game.at && "now", lost && (lost.turns ? "blunder" : "mistake")].filter(Boolean).join(" "),
+          class: [at === game.at && "now", guesses[at] !== null && "guess", lost && (lost.turns ? "blunder" : "mistake")].filter(Boolean).join(" "),
           cx: x(at),
-          cy: y((lower + upper) / 2),
+          cy: y(guesses[at] ?? (lower + upper) / 2),
           r: at === game.at ? 6 : 4,
         });
       }),
@@ -226,10 +228,27 @@ export function curve(game, go) {
   );
 }
 
-function spoken(ranges, table, most) {
-  const say = ([lower, upper]) => {
+// A dotted line through estimates, from and to the proven values beside them.
+function guessed(guesses, ranges, x, y) {
+  const runs = [[]];
+  guesses.forEach((guess, at) => {
+    const [lower, upper] = ranges[at];
+    const isProven = lower === upper;
+    if (guess !== null) runs.at(-1).push([x(at), y(guess)]);
+    else if (isProven && guesses[at + 1] != null) runs.push([[x(at), y(lower)]]);
+    else {
+      if (isProven && guesses[at - 1] != null) runs.at(-1).push([x(at), y(lower)]);
+      runs.push([]);
+    }
+  });
+  return runs.filter((run) => run.length > 1).map((run) => svg("polyline", { class: "guess", points: run.join(" ") }));
+}
+
+function spoken(ranges, guesses, table, most) {
+  const say = ([lower, upper], at) => {
     const name = (part) =>
       table.has_scores ? signed(Math.round((2 * part - 1) * most)) : ["loss", "draw", "win"][Math.round(2 * part)];
+    if (guesses[at] !== null) return `about ${name(guesses[at])}`;
     return lower === upper ? name(lower) : `${name(lower)} to ${name(upper)}`;
   };
   return `Value for ${table.sides[0]}, ply by ply: ${ranges.map(say).join(", ")}`;

@@ -118,7 +118,8 @@ function follow(state) {
     provide(listing.tables);
     if (!current()) return;
     if (!name) return list();
-    const table = listing.tables.find((one) => one.table === name);
+    const table = await tableOf(name);
+    if (!current()) return;
     if (!table) throw new api.Refused({ error: `unknown table '${name}'`, hint: "choose one of the list" });
     if (shown?.table === table) {
       const { game } = shown;
@@ -138,13 +139,37 @@ function follow(state) {
   });
 }
 
+// The table of a name, or the game without one, which is asked for once.
+async function tableOf(name) {
+  const known = listing.tables.find((one) => one.table === name);
+  if (known || !listing.games.some(({ game }) => game === name)) return known;
+  const table = await api.about(name);
+  listing.tables.push(table);
+  provide(listing.tables);
+  return table;
+}
+
 function list() {
   shown = null;
   title.textContent = "Choose a game";
   document.title = "yomikiri";
   document.body.className = "";
   said.textContent = "";
-  renew(main, start(listing));
+  renew(main, start(listing, describe));
+}
+
+// Asks about a game without a table, one after another: the list is there before.
+let described = Promise.resolve();
+function describe(game, act) {
+  described = described.then(async () => {
+    if (shown) return;
+    try {
+      const table = await tableOf(game);
+      if (table) act(table);
+    } catch {
+      // The card is as good without a picture.
+    }
+  });
 }
 
 // Settings that the browser keeps.
@@ -253,7 +278,9 @@ function cancelSearch() {
 
 // Returns whether a search on request may prove values that are open here.
 function isSearchable({ answer, table }) {
-  if (table.score_unit !== "disc" || !answer.moves.length) return false;
+  if (!answer.moves.length) return false;
+  if (isShogi(table) && table.states === null) return answer.result === null && answer.table !== "search";
+  if (table.score_unit !== "disc") return false;
   const isOpen = answer.result === null || answer.moves.some((move) => grade(move) === "open");
   const empty = answer.board.cells.filter((cell) => !cell).length;
   return (isOpen || answer.kind === "outside") && (table.rows * table.columns <= 36 || empty <= 20);
@@ -332,9 +359,10 @@ function step() {
   return attempt(async (current) => {
     const { game, table } = shown;
     const asked = Date.now();
+    const quiet = thinking(policy, asked, current);
     if (policy === "perfect" && isSearchable({ answer: game.answer, table })) await deepen(true);
     if (!current()) return;
-    const decision = await chosenBy(standIn(policy, game.answer));
+    const decision = await chosenBy(standIn(policy, game.answer)).finally(quiet);
     await new Promise((done) => setTimeout(done, Math.max(0, PAUSE - (Date.now() - asked))));
     if (!current()) return;
     const chosen = drawn(decision);
@@ -350,6 +378,35 @@ function step() {
       step();
     else if (shown.running) run(false);
   });
+}
+
+// Seconds after which it is shown that a policy thinks.
+const PATIENCE = 1;
+
+// Shows that a policy thinks, and for how long, until the function that is returned is called. Cancelled, it can be asked again by
+// Step.
+function thinking(policy, began, current) {
+  const of = shown;
+  const end = () => {
+    clearInterval(timer);
+    if (!of.thinking) return;
+    of.thinking = null;
+    if (shown === of) drawCard();
+  };
+  const cancel = () => {
+    turn += 1;
+    main.removeAttribute("aria-busy");
+    end();
+    draw();
+  };
+  const timer = setInterval(() => {
+    if (!current() || shown !== of) return end();
+    const seconds = Math.floor((Date.now() - began) / 1000);
+    if (seconds < PATIENCE) return undefined;
+    of.thinking = { name: nameOf(policy), seconds, cancel };
+    return drawCard();
+  }, 500);
+  return end;
 }
 
 // The decision of a policy here. The server answers for `perfect` only where its table proves all moves.
@@ -510,7 +567,8 @@ function drawCard() {
     shown.search = null;
     drawCard();
   };
-  renew(parts.verdict, card({ answer: game.answer, table, hints, over, event, search: running, oncancel: cancel }));
+  const { thinking: thinks } = shown;
+  renew(parts.verdict, card({ answer: game.answer, table, hints, over, event, search: running, oncancel: cancel, thinks }));
 }
 
 function drawBoard() {

@@ -1,8 +1,9 @@
 // Openings: the values of the first moves of a table and of the replies to them.
 
+import { chip } from "./card.js";
 import { position } from "./api.js";
 import { button, el } from "./dom.js";
-import { badge, grade, words } from "./values.js";
+import { words } from "./values.js";
 import { turns } from "./setup.js";
 
 // All mirror images of the board as lists of squares, the one that changes nothing first.
@@ -76,7 +77,7 @@ function row(table, { move, count }, before, online) {
       button(`${line.length}. ${move.move}`, () => online(line), {
         "aria-label": `${line.length}. ${move.move}, after ${before.join(" ") || "the start"}: ${words(move, table)}`,
       }),
-      el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move)),
+      chip(move, table),
       count > 1 && el("span", { class: "note" }, `${count} alike`),
     ),
     place,

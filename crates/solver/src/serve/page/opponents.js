@@ -54,7 +54,6 @@ export const bestMoves = (answer) =>
 export const standIn = (policy, answer) =>
   policy === "perfect" && !bestMoves(answer).length ? STRONGEST : policy;
 
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1, signDisplay: "exceptZero" });
 const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 0)} %`;
 
 // Describes the opinion of an opponent about the position in which it moved.
@@ -68,12 +67,11 @@ export function thought(decision, asked) {
       ? `expects ${score > 0 ? "to win by" : score < 0 ? "to lose by" : "a draw,"} ${Math.abs(score).toFixed(1)}`
       : typeof outcome === "number" && policy !== "perfect"
         ? `expects ${outcome > 0.05 ? "to win" : outcome < -0.05 ? "to lose" : "a draw"} (${outcome.toFixed(2)})`
-        : policy === "perfect"
-          ? "knows the best moves"
-          : typeof likely?.policy_score === "number" && `rates ${likely.move} ${compact.format(likely.policy_score)}`;
+        : policy === "perfect" && "knows the best moves";
+  const others = sure.length - 1;
   const choice =
-    sure.length > 1
-      ? `likes ${likely.move} ${sure.every((one) => one.probability === likely.probability) ? `as much as ${sure.length - 1} others` : `most (${percent(likely.probability)})`}`
+    others > 0
+      ? `likes ${likely.move} ${sure.every((one) => one.probability === likely.probability) ? `as much as ${others === 1 ? "another move" : `${others} others`}` : `most (${percent(likely.probability)})`}`
       : likely && `wants only ${likely.move}`;
   return [alone, expects, choice].filter(Boolean).join("; ");
 }

@@ -33,18 +33,55 @@ function winner(table) {
   return `${verdict({ ...root, result, mover: table.mover, kind: "interior", distance: null }, table)} with best play`;
 }
 
-export function start({ tables, unavailable }) {
-  if (!tables.length && !unavailable.length) {
-    return el(
-      "p",
-      {},
-      "There are no tables here. Make one with ",
-      el("code", {}, "solver enumerate"),
-      " and ",
-      el("code", {}, "solver value-iterate"),
-      ".",
-    );
+// Games without a table that most people look for, and the families of all others.
+const KNOWN = ["othello-8x8", "othello-6x6", "connect-four", "minishogi", "animal-shogi", "tic-tac-toe"];
+const FAMILIES = [["othello-", "Othello"], ["connect-four-", "Connect Four"], ["tic-tac-toe-", "Tic-tac-toe"]];
+
+function untabled(games, about) {
+  const families = new Map();
+  const known = (game) => KNOWN.includes(game) || !FAMILIES.some(([begin]) => game.startsWith(begin));
+  for (const { game } of games.filter((one) => !known(one.game))) {
+    const [begin, name] = FAMILIES.find(([start]) => game.startsWith(start));
+    if (!families.has(name)) families.set(name, []);
+    families.get(name).push([game, game.slice(begin.length)]);
   }
+  const card = ({ game, title }) => {
+    const [thumb, wins] = [el("div", { class: "thumb" }), el("p", { class: "wins" })];
+    about(game, (table) => {
+      if (table.picture) thumb.append(pictured(table.picture));
+      if (table.roots.length) wins.append(`${winner(table)}, by the stored solution`);
+    });
+    return el(
+      "li",
+      { class: "game-card" },
+      thumb,
+      el("div", { class: "about" }, el("h2", {}, title, " ", el("small", {}, game)), rules({ game }) && el("p", {}, rules({ game })), wins),
+      el("div", { class: "row" }, el("a", { class: "button primary", href: address(game), "aria-label": `Play ${game}` }, "Play")),
+    );
+  };
+  return [
+    el("h2", {}, "Games without a table"),
+    el("p", { class: "note" }, "Values near the end are exact, by search; before that they are estimates, marked ≈. With a table all are exact: ", el("code", {}, "solver solve 4x5"), "."),
+    el("ul", { class: "tables" }, games.filter(({ game }) => known(game)).map(card)),
+    families.size > 0 &&
+      el(
+        "details",
+        {},
+        el("summary", {}, "Other sizes"),
+        el(
+          "dl",
+          {},
+          [...families].flatMap(([name, all]) => [
+            el("dt", {}, name),
+            el("dd", {}, all.flatMap(([game, size]) => [el("a", { href: address(game), "aria-label": `Play ${game}` }, size), " "])),
+          ]),
+        ),
+      ),
+  ];
+}
+
+// The start page; `about` gives what is known of a game without a table, once it is there.
+export function start({ tables, unavailable, games }, about) {
   const facts = (table) =>
     [
       `${thousands(table.states)} states`,
@@ -79,7 +116,8 @@ export function start({ tables, unavailable }) {
   return el(
     "div",
     {},
-    el("ul", { class: "tables" }, tables.map(card)),
+    el("ul", { class: "tables" }, tables.filter(({ states }) => states !== null).map(card)),
+    games.length > 0 && untabled(games, about),
     unavailable.length > 0 && el("h2", {}, "Tables that cannot be opened"),
     unavailable.length > 0 &&
       el(

@@ -18,13 +18,45 @@ export function bounds(value) {
   return [value.outcome_lower ?? -1, value.outcome_upper ?? 1];
 }
 
-// A value in at most four characters.
+// Expectation of a short search where nothing is proven, rounded, as text; null where there is none.
+export function expected({ estimate }) {
+  if (!estimate) return null;
+  if (estimate.outcome) return `${estimate.outcome > 0 ? "W" : "L"}${estimate.distance}`;
+  return signed(Math.round(estimate.advantage));
+}
+
+export const thousandNodes = (nodes) => `${nodes.toLocaleString("en")} nodes`;
+
+// An estimate as a share between −1 and 1 of what can be won, for who makes the move or is to move; null where there is none.
+// Without scores ten pawns are as far as three quarters.
+export function leaning({ estimate }, table) {
+  if (!estimate) return null;
+  if (estimate.outcome) return estimate.outcome;
+  const most = table.max_score;
+  return most ? Math.max(-1, Math.min(1, estimate.advantage / most)) : Math.tanh(estimate.advantage / 10);
+}
+
+// An estimate in words, for who makes the move or is to move.
+function expectedWords({ estimate }, table) {
+  if (!estimate) return null;
+  const { advantage, outcome, distance } = estimate;
+  const amount = Math.round(Math.abs(advantage));
+  const said = outcome
+    ? `a ${NAMES[outcome]} in ${plural(distance, "ply")}`
+    : amount === 0
+      ? "about even"
+      : `about ${advantage > 0 ? "ahead" : "behind"} by ${plural(amount, table.has_scores ? (table.score_unit ?? "point") : "pawn")}`;
+  return `${said} (estimate)`;
+}
+
+// A value in a few characters; none where nothing is known.
 export function badge(value) {
   const known = grade(value);
   if (known === "open") {
-    if (value.followed === false) return "?";
-    const [lower, upper] = bounds(value);
-    return lower === 0 ? "≥D" : upper === 0 ? "≤D" : "?";
+    const [lower, upper] = value.followed === false ? [-1, 1] : bounds(value);
+    if (lower === 0 || upper === 0) return lower === 0 ? "≥D" : "≤D";
+    const guess = expected(value);
+    return guess === null ? "" : `≈${guess}`;
   }
   if (value.score !== undefined && value.score !== null) return signed(value.score);
   return LETTERS[known] + (value.distance ?? "");
@@ -32,12 +64,16 @@ export function badge(value) {
 
 // A value in words, for who makes the move or is to move.
 export function words(value, table) {
-  if (value.followed === false) return "leads out of the table, not known";
+  if (value.followed === false && table.states === null) return expectedWords(value, table) ?? "not known";
+  if (value.followed === false)
+    return ["leads out of the table", expectedWords(value, table) ?? "not known"].join(", ");
   const plies =
     value.distance === null ? null : `${plural(value.distance, "ply").replace(/^0 plies$/, "at")} to the end`;
   const said =
     value.result === null
-      ? open(value, table)
+      ? badge(value).startsWith("≈")
+        ? [expectedWords(value, table)]
+        : [...open(value, table), expectedWords(value, table)]
       : [
           value.score
             ? `${value.result} by ${plural(Math.abs(value.score), table.score_unit ?? "point")}`
@@ -68,7 +104,8 @@ function open(value, table) {
 // The value of a position, with the players by name.
 export function verdict(answer, table) {
   const said = verdictOf(answer, table);
-  return answer.table === "search" ? `${said}. Not in the table: found by search` : said;
+  if (answer.table !== "search" || answer.result === null) return said;
+  return `${said}. ${table.states === null ? "Found" : "Not in the table: found"} by search`;
 }
 
 function verdictOf(answer, table) {
@@ -77,8 +114,11 @@ function verdictOf(answer, table) {
   if (answer.kind === "terminal" && answer.end)
     return `The game is over${answer.winner ? `, ${answer.winner} has won` : ""}: ${answer.end}`;
   if (answer.kind === "terminal") return finished(answer, other, table);
+  const guess = expectedWords(answer, table);
+  if (answer.kind === "outside" && answer.result === null && table.states === null)
+    return `${answer.mover} to move. ${guess ? `For ${answer.mover} ${guess}` : "Not known: there is no table"}`;
   if (answer.kind === "outside" && answer.result === null)
-    return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
+    return `${answer.mover} to move. The table does not have this position: ${limits(table)}${guess ? `; for ${answer.mover} ${guess}` : ""}`;
   const plies = answer.distance === null ? "" : `, ${plural(answer.distance, "ply")} to the end`;
   const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
   switch (answer.result) {
@@ -89,12 +129,13 @@ function verdictOf(answer, table) {
     case "draw":
       return `A draw${plies}`;
     default:
-      return `For ${answer.mover}: ${open(answer, table).filter(Boolean).join(", ")}${frontier(answer)}`;
+      return `For ${answer.mover}: ${badge(answer).startsWith("≈") ? `not proven, ${guess}` : [...open(answer, table), guess].filter(Boolean).join(", ")}${frontier(answer)}`;
   }
 }
 
 // Limits of a table, in words.
 export function limits(table) {
+  if (table.states === null) return "there is no table of this game";
   const said = [
     table.max_depth !== null && `it goes ${plural(table.max_depth, "ply")} deep`,
     table.max_states !== null && `it was bounded to ${table.max_states.toLocaleString("en")} states`,
@@ -117,7 +158,13 @@ export function ahead(value, side, table) {
   if (known === "open") {
     const [lower, upper] = value.followed === false ? [-1, 1] : bounds(value);
     const draws = lower === 0 ? side : upper === 0 ? 1 - side : null;
-    return { winner: draws, text: draws === null ? "?" : "≥", words: draws === null ? "not proven" : `${table.sides[draws]} at least draws` };
+    const guess = draws === null && expected(value);
+    if (guess) {
+      const sign = Math.sign(value.estimate.outcome ?? value.estimate.advantage);
+      const winner = guess === "0" ? null : sign > 0 ? side : 1 - side;
+      return { winner, text: `≈${guess.replace(/^[+\u2212WL]/, "")}`, words: expectedWords(value, table).replace(/ahead|behind/, (word) => `${table.sides[side]} ${word}`) };
+    }
+    return { winner: draws, text: draws === null ? "" : "≥", words: draws === null ? "not proven" : `${table.sides[draws]} at least draws` };
   }
   if (known === "draw") return { winner: null, text: "=", words: "a draw" };
   const winner = known === "win" ? side : 1 - side;
