@@ -612,7 +612,7 @@ fn malformed_commands_get_the_error_of_the_protocol_and_nothing_else() {
     }
     // An unknown line is passed over.
     assert_eq!(nboard.ask("frobnicate\nset contempt 3\nping 2", "pong"), ["pong 2"]);
-    // Bytes that are no text, and a line without end.
+    // Invalid bytes, and a line without end.
     let to = usi.to.as_mut().unwrap();
     to.write_all(b"\xff\xfe\n").unwrap();
     to.write_all(&vec![b'x'; 3 << 20]).unwrap();

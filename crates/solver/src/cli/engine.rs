@@ -45,7 +45,7 @@ pub(super) struct EngineArgs {
 
 /// Play minishogi or animal shogi in a program that speaks USI
 ///
-/// Enter 'solver usi' as an engine of ShogiHome or another board. A solved table that contains the position answers at once,
+/// Enter 'solver usi' as an engine of a board for minishogi or animal shogi. A solved table that contains the position answers at once,
 /// else a search for forced wins and an estimate within the time that the board sets. Proven values are shown as mates, or as 0
 /// for a draw; an estimate is named as one.
 #[derive(Debug, clap::Args)]

@@ -58,7 +58,7 @@ solver perft minishogi --depth 4 # lines of play by depth
 solver play # Black against perfect play
 solver play othello-4x4 --black greedy --white human --hints # as White, with hints
 solver play minishogi --white alphabeta:4 # without a table
-solver usi animal-shogi # the engine of ShogiHome
+solver usi animal-shogi # the engine of a shogi board
 solver gtp 8x8 --time 10 # the engine of Quarry
 solver gtp connect-four --analyze # and the values of all moves
 solver nboard # the engine of NBoard

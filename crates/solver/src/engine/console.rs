@@ -304,7 +304,8 @@ fn is_hurried(desk: &Desk<'_>) -> bool {
     desk.task.as_ref().is_some_and(Task::is_due)
 }
 
-/// Hands on the lines of the input, bytes that are no text replaced; of one that is too long, a text that is no command.
+/// Sends the lines of the input on, with invalid bytes replaced, and a text that no command begins with in place of a line that
+/// is too long.
 fn read_lines(mut input: impl BufRead, lines: &SyncSender<String>, events: &Sender<Event>) {
     let mut bytes = Vec::new();
     loop {

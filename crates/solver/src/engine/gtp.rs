@@ -270,7 +270,7 @@ impl Gtp {
     fn set_time(&mut self, words: [&&str; 3]) -> Result<(), Error> {
         let [main, byoyomi] = [words[0], words[1]].map(|word| seconds(word));
         let (left, byoyomi, stones) = (main?, byoyomi?, count(words[2])?);
-        // Canadian: a number of moves in each period after the main time. Without moves there is no limit.
+        // Canadian: a number of moves in each period after the main time. A period for no moves is no limit.
         self.settings = match (left.is_zero() && byoyomi.is_zero(), stones) {
             (true, _) => None,
             (_, 0) if !byoyomi.is_zero() => None,

@@ -88,7 +88,7 @@ pub(super) enum By {
 pub(super) struct Thought {
     /// The best moves, best first.
     pub lines: Vec<Line>,
-    /// Source of the first line.
+    /// Source of the lines.
     pub by: By,
     /// Plies of what is estimated.
     pub plies: u32,
@@ -361,11 +361,11 @@ impl Task<'_> {
         };
         let mut lines: Vec<Line> = found.moves.iter().map(line).collect();
         lines.sort_by_key(|line| Reverse(line.worth.rank()));
-        let by = match lines.first() {
-            Some(Line { worth: Worth::Proven(_), .. }) => By::Search,
-            _ => By::Estimate,
-        };
-        let mut thought = self.thought(shortened(lines, self.question.moves), by);
+        let lines = shortened(lines, self.question.moves);
+        // One estimate among them makes all of them one: its source is named for all.
+        let is_proven = lines.iter().all(|line| matches!(line.worth, Worth::Proven(_)));
+        let by = if is_proven { By::Search } else { By::Estimate };
+        let mut thought = self.thought(lines, by);
         thought.nodes += found.nodes;
         thought.plies = found.plies;
         thought
