@@ -478,6 +478,7 @@ pub(crate) fn review(
             time: Some(time),
             win_plies: WIN_PLIES,
             worst,
+            lines: true,
             stop: state.flag(),
         };
         let table = table.as_deref();

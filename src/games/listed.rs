@@ -709,7 +709,7 @@ impl Game for Listed {
         }
     }
 
-    fn diagram(&self, position: &Position<u32>) -> String {
+    fn diagram_with(&self, position: &Position<u32>, _: &[(u16, char)]) -> String {
         match self.listing.texts.get(position.state as usize) {
             Some(text) if self.listing.line_break.is_empty() => text.clone(),
             Some(text) => text.replace(&self.listing.line_break, "\n"),

@@ -3,6 +3,8 @@
 //! Squares are numbered row by row from the top left as the first player sees the board, whichever side is to
 //! move: the numbers are the same for both sides, unlike those of actions.
 
+use std::collections::BTreeMap;
+
 use crate::rules::{Game, Position, Side};
 
 /// Position, ready to be drawn.
@@ -67,9 +69,13 @@ pub struct MoveSquares {
     pub to: Option<u16>,
 }
 
-/// Returns the squares as rows of text with coordinates, between the two hands in games with hands. Without
-/// squares, returns the state as Rust prints it.
-pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> String {
+/// Returns the squares as rows of text with coordinates, between the two hands in games with hands, and a sign behind
+/// some squares. Without squares, returns the state as Rust prints it.
+pub(super) fn diagram<G: Game>(
+    game: &G,
+    position: &Position<G::State>,
+    signs: &[(u16, char)],
+) -> String {
     let drawn = game.drawn(position);
     if drawn.cells.is_empty() {
         return format!("{:?}", position.state);
@@ -88,7 +94,7 @@ pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> Strin
         1 => held.piece.clone(),
         n => format!("{n}{}", held.piece),
     };
-    laid_out(game, &drawn, column, cell, (held, "-"))
+    laid_out(game, &drawn, signs, column, cell, (held, "-"))
 }
 
 /// Returns the [`diagram`] with Japanese names, if the kinds have them. A `v` marks the second player's
@@ -108,12 +114,13 @@ pub(super) fn diagram_japanese<G: Game>(game: &G, position: &Position<G::State>)
         format!("{mark}{}", name(piece))
     };
     let held = |held: &Held| name(&held.piece).to_string().repeat(held.count.into());
-    Some(laid_out(game, &game.drawn(position), column, cell, (held, "なし")))
+    Some(laid_out(game, &game.drawn(position), &[], column, cell, (held, "なし")))
 }
 
 fn laid_out<G: Game>(
     game: &G,
     drawn: &Drawn,
+    signs: &[(u16, char)],
     heading: impl Fn(&str) -> String,
     cell: impl Fn(&str) -> String,
     (held, nothing): (impl Fn(&Held) -> String, &str),
@@ -123,9 +130,18 @@ fn laid_out<G: Game>(
         " {}",
         columns.iter().map(|name| format!(" {}", heading(name))).collect::<String>()
     );
-    for (row, cells) in rows.iter().zip(drawn.cells.chunks(columns.len())) {
-        let cells = cells.iter().map(|piece| format!(" {}", cell(piece)));
-        text += &format!("\n{row}{}", cells.collect::<String>());
+    let signs: BTreeMap<u16, char> = signs.iter().copied().collect();
+    let width = columns.len();
+    for (at, piece) in (0u16..).zip(&drawn.cells) {
+        if usize::from(at) % width == 0 {
+            text += &format!("\n{}", rows[usize::from(at) / width]);
+        }
+        // The sign of a square stands in the gap behind it.
+        let gap = signs.get(&(at.wrapping_sub(1))).filter(|_| usize::from(at) % width > 0);
+        text += &format!("{}{}", gap.unwrap_or(&' '), cell(piece));
+        if usize::from(at) % width == width - 1 {
+            text.extend(signs.get(&at));
+        }
     }
     if game.plane_kinds().held.is_empty() {
         return text;

@@ -575,7 +575,13 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Returns the board as rows of text with its coordinates.
     fn diagram(&self, position: &Position<Self::State>) -> String {
-        drawing::diagram(self, position)
+        self.diagram_with(position, &[])
+    }
+
+    /// Returns the [diagram](Game::diagram) with a sign behind some squares; by default without signs, if there are no
+    /// squares.
+    fn diagram_with(&self, position: &Position<Self::State>, signs: &[(u16, char)]) -> String {
+        drawing::diagram(self, position, signs)
     }
 
     /// Returns the [diagram](Game::diagram) with the Japanese names of the pieces, if the game has them.

@@ -213,8 +213,8 @@ impl<G: MovesAgain> Game for ForcedPasses<G> {
     fn coordinates(&self) -> [Vec<String>; 2] {
         self.0.coordinates()
     }
-    fn diagram(&self, position: &Position<Turn<G::State>>) -> String {
-        self.0.diagram(&self.inner(position))
+    fn diagram_with(&self, position: &Position<Turn<G::State>>, signs: &[(u16, char)]) -> String {
+        self.0.diagram_with(&self.inner(position), signs)
     }
     fn diagram_japanese(&self, position: &Position<Turn<G::State>>) -> Option<String> {
         self.0.diagram_japanese(&self.inner(position))

@@ -189,6 +189,9 @@ rules! {
     fn diagram(position: &AnyPosition) -> String {
         game.diagram(&this.unpack_position(position))
     }
+    fn diagram_with(position: &AnyPosition, signs: &[(u16, char)]) -> String {
+        game.diagram_with(&this.unpack_position(position), signs)
+    }
     fn title() -> String { game.title() }
     fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
     fn conventions() -> Vec<(&'static str, String)> { game.conventions() }

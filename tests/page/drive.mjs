@@ -144,8 +144,8 @@ async function itIsPaintedAtOnce() {
 
 const press = (page, name) => page.click(`#controls button:text-is("${name}")`);
 
-// Cards of tables, which can be explored; those of games without one can be played.
-const TABLES = '.game-card:has(a[aria-label^="Explore"])';
+// Cards of tables, which have counts.
+const TABLES = '.game-card:has(details)';
 
 async function theTablesAreListed() {
   const page = await visit();
@@ -157,8 +157,10 @@ async function theTablesAreListed() {
   assert.equal(wins, "White wins by 8 discs with best play");
   await page.click(`a[aria-label="Play ${OTHELLO}"]`);
   await page.waitForSelector(".board");
-  await havingBadges(page, 4);
-  assert.deepEqual(await page.$$eval(".player select", (all) => all.map((one) => one.value)), ["perfect", ""]);
+  // White can win, so it is the person's, without hints.
+  await saying(page, "White to move");
+  assert.deepEqual(await page.$$eval(".player select", (all) => all.map((one) => one.value)), ["", "alphabeta:2"]);
+  assert.equal(await page.$$eval(".badge, .chip, .best-line", (all) => all.length), 0);
   await page.goBack();
   await page.waitForSelector(".tables");
   await page.click(`a[aria-label="Explore ${OTHELLO}"]`);
@@ -167,9 +169,10 @@ async function theTablesAreListed() {
   await page.context().close();
 }
 
-// Plays a whole game against an opponent; `act` makes a move with a square, or passes.
+// Plays a whole game as White against an opponent; `act` makes a move with a square, or passes.
 async function wholeGame(page, act) {
   const over = async () => (await said(page)).includes("The game is over");
+  await page.waitForFunction(() => document.querySelector(".board").getAttribute("aria-label").endsWith("White to move"));
   for (let turns = 0; !(await over()); turns++) {
     assert.ok(turns < 20, "the game does not end");
     const before = await played(page);
@@ -177,7 +180,7 @@ async function wholeGame(page, act) {
     await act(square && (await square.getAttribute("data-square")));
     await page.waitForFunction((count) => {
       const label = document.querySelector(".board").getAttribute("aria-label");
-      const isMine = label.endsWith("Black to move") && document.querySelectorAll("ol.line .ply").length >= count + 2;
+      const isMine = label.endsWith("White to move") && document.querySelectorAll("ol.line .ply").length >= count + 2;
       return isMine || document.getElementById("said").textContent.includes("The game is over");
     }, before);
   }
@@ -187,9 +190,9 @@ async function wholeGame(page, act) {
 async function aWholeGameByMouse() {
   const page = await visit(`#${OTHELLO}`);
   await page.waitForSelector(".board");
-  await page.selectOption('select[aria-label="White"]', "alphabeta:1");
+  await page.selectOption('select[aria-label="Black"]', "alphabeta:1");
   await wholeGame(page, (square) => page.click(square ? `[data-square="${square}"]` : "button.move"));
-  assert.match(await page.textContent("#far .thought"), /wants only|likes|rates/);
+  assert.match(await page.textContent("#near .thought"), /wants only|likes|rates/);
   await page.context().close();
 }
 
@@ -302,7 +305,7 @@ async function gamesWithoutATableArePlayed() {
   assert.equal(await start.textContent(wins), "White wins by 4 discs with best play, by the stored solution");
   await start.click('summary:has-text("Other sizes")');
   assert.ok((await start.$$('a[aria-label^="Play othello-"]')).length >= 20);
-  await start.click('a[aria-label="Play othello-6x6"]');
+  await start.click('a[aria-label="Explore othello-6x6"]');
   await start.waitForFunction(() => document.querySelector(".headline")?.textContent === "White wins by 4 discs");
   await start.context().close();
   const page = await visit(link("othello-8x8", "start"));
@@ -396,8 +399,9 @@ async function everyRenderingIsSound() {
 }
 
 async function aGameAgainstPerfectIsLost() {
-  const page = await visit(`#${OTHELLO}`);
+  const page = await visit(link(OTHELLO, "start"));
   await page.waitForSelector(".board");
+  await page.selectOption('select[aria-label="White"]', "perfect");
   let plies = 0;
   while (!(await said(page)).includes("You have lost")) {
     assert.ok(plies++ < 20, "the game does not end");
@@ -434,7 +438,7 @@ async function positionsArePastedAndLinked() {
   const page = await visit(link(OTHELLO, "start"));
   await page.waitForSelector(".board");
   await unfold(page, "Position");
-  await page.fill("input[name=position]", "b1a1a2");
+  await page.fill("textarea[name=position]", "b1a1a2");
   await page.click('.paste button:text-is("Go")');
   const { position } = await compare(page, OTHELLO, "b1a1a2");
   const linked = await visit(link(OTHELLO, position));
@@ -451,7 +455,7 @@ async function positionsArePastedAndLinked() {
   }
   assert.equal(await named(page), position);
   // By clicks on the board: the move, its cost, and what the game's list says of it.
-  await page.fill("input[name=position]", "b1");
+  await page.fill("textarea[name=position]", "b1");
   await page.click('.paste button:text-is("Go")');
   const exact = await compare(page, OTHELLO, "b1");
   const worst = exact.moves.at(-1);
@@ -489,7 +493,7 @@ async function positionsArePastedAndLinked() {
   await saying(page, "White to move");
   // What cannot be read is told, and the position stays.
   assert.deepEqual(complaints, []);
-  await page.fill("input[name=position]", "nonsense");
+  await page.fill("textarea[name=position]", "nonsense");
   await page.click('.paste button:text-is("Go")');
   await page.waitForSelector("#failed:not([hidden])");
   assert.match(await page.textContent("#failed"), /; /);
@@ -585,8 +589,9 @@ async function openingsLeadIntoTheGame() {
 }
 
 async function aReloadKeepsTheGame() {
-  const page = await visit(`#${OTHELLO}`);
+  const page = await visit(link(OTHELLO, "start"));
   await page.waitForSelector(".board");
+  await page.selectOption('select[aria-label="White"]', "perfect");
   for (const plies of [2, 4]) {
     await page.click("button.move >> nth=0");
     await page.waitForFunction((count) => document.querySelectorAll("ol.line .ply").length >= count, plies);
@@ -628,7 +633,7 @@ async function shogiHasHandsAndBounds() {
   await unfold(mini, "Position");
   await compare(mini, MINISHOGI, "start");
   assert.match(await said(mini), /not proven/);
-  await mini.fill("input[name=position]", "5d5c 1b1c 5e4d");
+  await mini.fill("textarea[name=position]", "5d5c 1b1c 5e4d");
   await mini.click('.paste button:text-is("Go")');
   await compare(mini, MINISHOGI, "5d5c 1b1c 5e4d");
   assert.match(await said(mini), /the table ends here/);
@@ -636,13 +641,13 @@ async function shogiHasHandsAndBounds() {
   await saying(mini, "The table does not have this position: it goes 3 plies deep");
   assert.ok((await mini.$$eval("button.move", (all) => all.length)) > 5, "it can be played on");
   // The hand: a pawn in it can be dropped.
-  await mini.fill("input[name=position]", "rbsgk/4p/5/5/KGSBR b P 1");
+  await mini.fill("textarea[name=position]", "rbsgk/4p/5/5/KGSBR b P 1");
   await mini.click('.paste button:text-is("Go")');
   await mini.click('[data-hand="Black"] button');
   await mini.click('[data-square="5c"]');
   await saying(mini, "Black plays P*5c");
   // A move that may promote or not asks.
-  await mini.fill("input[name=position]", "4k/R4/5/5/K4 b - 1");
+  await mini.fill("textarea[name=position]", "4k/R4/5/5/K4 b - 1");
   await mini.click('.paste button:text-is("Go")');
   await mini.click('[data-square="5b"]');
   await mini.click('[data-square="5a"]');
@@ -694,18 +699,18 @@ async function gamesGoOnBeyondTheTable() {
 
   // The fourth occurrence of the start is a win of White, and a mate outside the table is announced.
   await unfold(mini, "Position");
-  await mini.fill("input[name=position]", "start");
+  await mini.fill("textarea[name=position]", "start");
   await mini.click('.paste button:text-is("Go")');
   await standing(mini, "rbsgk/4p/5/P4/KGSBR b - 1");
   const rounds = [1, 2, 3].flatMap(() => ["4e4d", "2a2b", "4d4e", "2b2a"]);
   assert.match(await playedOn(mini, rounds), /The game is over, White has won: the position has occurred for the fourth time/);
-  await mini.fill("input[name=position]", "2s2/K2gk/2b2/1g3/5 w RBS2Pr 1");
+  await mini.fill("textarea[name=position]", "2s2/K2gk/2b2/1g3/5 w RBS2Pr 1");
   await mini.click('.paste button:text-is("Go")');
   await saying(mini, "White to move");
   assert.match(await playedOn(mini, ["R*5a"]), /The game is over, White has won: Black is mated/);
   assert.equal(await mini.$$eval(".board .check", (all) => all.length), 1);
   // The first legal moves, whatever they are, lead to an end as well.
-  await mini.fill("input[name=position]", "4k/5/5/5/KR3 b G 1");
+  await mini.fill("textarea[name=position]", "4k/5/5/5/KR3 b G 1");
   await mini.click('.paste button:text-is("Go")');
   await saying(mini, "Black to move");
   assert.match(await playedOn(mini, [0], 400), /The game is over/);

@@ -176,6 +176,8 @@ pub struct ReviewOptions<'a> {
     pub win_plies: u32,
     /// Number of costliest mistakes.
     pub worst: usize,
+    /// `true` to look for best play instead of each of them.
+    pub lines: bool,
     /// Flag that ends the searches when set.
     pub stop: &'a AtomicBool,
 }
@@ -261,7 +263,7 @@ impl Review {
         };
         review.worst = review.costliest(options.worst);
         let search = line_search(game, values.empties());
-        for place in review.worst.clone() {
+        for place in review.worst.clone().into_iter().filter(|_| options.lines) {
             let at = &mut review.games[place.game].moves[place.ply - 1];
             at.better_line = better_line(game, table, search.as_ref(), at);
         }

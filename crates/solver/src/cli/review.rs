@@ -116,6 +116,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> Result<(), Error> {
         time: Some(time),
         win_plies: args.wins.plies(&*game, WIN_PLIES)?,
         worst: args.worst,
+        lines: true,
         stop: &stop,
     };
     let review = Review::of(&records.games, &*game, table.as_ref(), &options, &context.bars)?;

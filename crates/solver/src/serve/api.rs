@@ -30,7 +30,7 @@ use yomikiri_measure::render::Boards;
 pub(super) type Answered = Result<Response, Refusal>;
 
 /// Returns the parameters of a query, or a refusal that names the invalid one.
-fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
+pub(super) fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
     query.map(|Query(asked)| asked).map_err(|error| Refusal::malformed(error.body_text()))
 }
 
@@ -288,7 +288,7 @@ pub(super) async fn about(
 }
 
 /// Parses a position; the default is the first root, or without a table the start.
-fn position_of(opened: &Opened, text: Option<&str>) -> Result<AnyPosition, Refusal> {
+pub(super) fn position_of(opened: &Opened, text: Option<&str>) -> Result<AnyPosition, Refusal> {
     let text = text.unwrap_or_default();
     if text.len() > LONGEST_LINE {
         let what = format!("the position is longer than {LONGEST_LINE} bytes");
@@ -662,6 +662,7 @@ pub(crate) fn components() -> serde_json::Value {
     generator.subschema_for::<Outside>();
     generator.subschema_for::<Listing>();
     generator.subschema_for::<WrittenGame>();
+    generator.subschema_for::<yomikiri_measure::judge::Review>();
     generator.subschema_for::<Counts<'_>>();
     generator.subschema_for::<Decision<'_>>();
     generator.subschema_for::<Worst<'_>>();

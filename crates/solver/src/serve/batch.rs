@@ -52,8 +52,18 @@ fn room(budget: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, R
     budget.clone().try_acquire_many_owned(units).map_err(|_| Refusal::busy())
 }
 
-/// Reads a complete body; returns it with its reserved memory.
-async fn whole(
+/// Reads a complete body within a time limit; returns it with its reserved memory.
+pub(super) async fn whole(
+    body: Body,
+    budget: &Arc<Semaphore>,
+) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
+    timeout(BODY_WITHIN, received(body, budget)).await.map_err(|_| {
+        let what = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, what).with("send it in parts")
+    })?
+}
+
+async fn received(
     mut body: Body,
     budget: &Arc<Semaphore>,
 ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
@@ -82,11 +92,7 @@ pub(super) async fn batch(
     body: Body,
 ) -> Answered {
     let Query(OfBatch { rows }) = query.map_err(|error| Refusal::malformed(error.body_text()))?;
-    let read = timeout(BODY_WITHIN, whole(body, &desk.budget)).await;
-    let (bytes, held) = read.map_err(|_| {
-        let what = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
-        Refusal::new(StatusCode::REQUEST_TIMEOUT, what).with("send it in parts")
-    })??;
+    let (bytes, held) = whole(body, &desk.budget).await?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_array = kind.is_some_and(|kind| kind.contains("npy")) || bytes.starts_with(b"\x93NUMPY");
     let answer = desk.clone().on_table(Kind::Batch, name, move |_, opened| {

@@ -16,6 +16,7 @@ mod page;
 mod players;
 mod pool;
 mod reply;
+mod review;
 mod tables;
 
 use std::io;
@@ -29,7 +30,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::sync::{Semaphore, watch};
 
 use crate::PORT;
@@ -175,6 +176,7 @@ fn router(desk: Arc<Desk>) -> Router {
         .route("/api/v1/{table}/mistakes", get(api::mistakes))
         .route("/api/v1/{table}/differences", get(api::differences))
         .route("/api/v1/{table}/policy", get(api::policy))
+        .route("/api/v1/{table}/review", post(review::review))
         .fallback(api::nowhere)
         .method_not_allowed_fallback(api::not_so)
         .layer(middleware::from_fn_with_state(desk.clone(), around))

@@ -177,13 +177,15 @@ impl Session<'_> {
             None => format!("{side}{mark} to move{check}\n"),
             Some(_) => String::new(),
         };
-        let board = game.diagram(position);
-        let last = self.last_move().map_or(String::new(), |last| format!("{last}\n"));
+        let (last, signs) = self.last_move().unwrap_or_default();
+        let board = game.diagram_with(position, &signs);
+        let last = if last.is_empty() { last } else { format!("{last}\n") };
         self.context.print(format!("\n{}\n{last}{turn}\n", board.trim_end()))
     }
 
-    /// Returns the last move in words, with the discs that it turned: `Last move: c4, turned c3 and d4`.
-    fn last_move(&self) -> Option<String> {
+    /// Returns the last move in words, with the discs that it turned, and their signs on the board:
+    /// `Last move*: c4, turned': c3 d4`.
+    fn last_move(&self) -> Option<(String, Vec<(u16, char)>)> {
         let game = self.sources.game();
         let (before, action) = self.played.moves().last()?;
         let name = game.action_name(before.side, *action);
@@ -194,13 +196,17 @@ impl Session<'_> {
             let moved = [squares.from, squares.to].contains(&Some(*at as u16));
             !moved && !old[*at].is_empty() && !new[*at].is_empty() && old[*at] != new[*at]
         };
-        let turned = (0..old.len().min(new.len())).filter(is_turned);
-        let turned = turned.map(|at| format!("{}{}", columns[at % width], rows[at / width]));
-        let turned: Vec<String> = turned.collect();
-        Some(match turned.is_empty() {
-            true => format!("Last move: {name}"),
-            false => format!("Last move: {name}, turned {}", turned.join(" ")),
-        })
+        let turned: Vec<usize> = (0..old.len().min(new.len())).filter(is_turned).collect();
+        let names = turned.iter().map(|at| format!("{}{}", columns[at % width], rows[at / width]));
+        let names: Vec<String> = names.collect();
+        let mut signs = Vec::from_iter(squares.to.map(|at| (at, '*')));
+        signs.extend(turned.iter().map(|&at| (at as u16, '\'')));
+        let sign = if signs.is_empty() { "" } else { "*" };
+        let words = match names.is_empty() {
+            true => format!("Last move{sign}: {name}"),
+            false => format!("Last move*: {name}, turned': {}", names.join(" ")),
+        };
+        Some((words, signs))
     }
 
     /// Prints a move: `White plays a1`.

@@ -7,11 +7,11 @@ export class Refused extends Error {
   }
 }
 
-async function ask(path, parameters = {}, signal = undefined) {
+async function ask(path, parameters = {}, options = {}) {
   const query = new URLSearchParams(parameters).toString();
   let response;
   try {
-    response = await fetch(`/api/v1/${path}${query && "?"}${query}`, { signal });
+    response = await fetch(`/api/v1/${path}${query && "?"}${query}`, options);
   } catch {
     throw new Refused({ error: "the server does not answer", hint: "start 'solver serve' again" });
   }
@@ -28,6 +28,10 @@ export const decision = (table, policy, position) =>
   ask(`${encodeURIComponent(table)}/policy`, { policy, position });
 // A game in a form of other programs, with `position`, `moves`, `form` and the players `first` and `second`.
 export const writtenGame = (table, asked) => ask(`${encodeURIComponent(table)}/game`, asked);
+// What each move of games cost, as `solver review` judges it. `text` is any form of games; with `position` moves from there.
+// Values that no table proves are searched for `seconds`.
+export const review = (table, text, { signal, ...asked } = {}) =>
+  ask(`${encodeURIComponent(table)}/review`, asked, { method: "POST", body: text, signal });
 export const mistakes = (table, policy) => ask(`${encodeURIComponent(table)}/mistakes`, { policy, count: 20 });
 export const differences = (table, policy, other) =>
   ask(`${encodeURIComponent(table)}/differences`, { policy, other, count: 20 });
@@ -37,7 +41,7 @@ export const differences = (table, policy, other) =>
 export async function position(table, text, { moves = [], seconds, signal } = {}) {
   const asked = { anywhere: true, estimate: true, ...(text ? { position: text } : {}), ...(seconds ? { seconds } : {}) };
   if (moves.length) asked.moves = moves.join(" ");
-  const answer = await ask(encodeURIComponent(table), asked, signal);
+  const answer = await ask(encodeURIComponent(table), asked, { signal });
   for (const move of answer.moves) move.dropped = dropped(move);
   // Proven moves come first; behind them those that are expected to be better.
   answer.moves.sort((one, other) => (one.result === null && other.result === null ? rank(other.estimate) - rank(one.estimate) : 0));

@@ -1,6 +1,6 @@
 // The board: Othello's, shogi's and those of games with pieces of their own; legal moves with their values.
 
-import { el, svg } from "./dom.js";
+import { HOME, el, svg } from "./dom.js";
 import { drawn as shape, isFirst, isOthello, isShogi, kindOf, piece } from "./pieces.js";
 import { badge, grade, square, words } from "./values.js";
 
@@ -41,12 +41,14 @@ export function movesAt(view, at) {
   const moves = view.answer.moves;
   if (view.picked === null) {
     const from = moves.filter((move) => move.from === at);
-    return from.length || view.table.pieces.length
-      ? from
-      : moves.filter((move) => move.from === null && move.to === at);
+    if (from.length || view.table.pieces.length) return from;
+    return moves.filter((move) => move.from === null && (move.to === at || falls(view.table, move.to, at)));
   }
   return moves.filter((move) => move.to === at && isOf(view.picked, move));
 }
+
+// Returns whether what is put on a square falls from there to another: a whole column of Connect Four plays its move.
+const falls = (table, to, at) => kindOf(table) === "connect-four" && to % table.columns === at % table.columns;
 
 // Returns whether a move moves what is picked up: a square's number, or the letter of a piece in hand.
 export function isOf(picked, move) {
@@ -124,7 +126,7 @@ function pointed({ from, to }, corner) {
   return svg("path", { class: "arrow", d: `M${at(length - 30, 0)}L${at(14, 0)}M${at(36, 14)}L${at(14, 0)}L${at(36, -14)}` });
 }
 
-// Arrow keys go from square to square.
+// Arrow keys go from square to square, and beyond the board to the pieces in hand.
 function arrows(event, view) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
   const at = Number(event.target.closest("[data-at]")?.dataset.at);
@@ -134,7 +136,12 @@ function arrows(event, view) {
   const turn = view.flipped ? -1 : 1;
   const row = Math.floor(at / columns) + turn * step[0];
   const column = (at % columns) + turn * step[1];
-  if (row < 0 || row >= rows || column < 0 || column >= columns) return;
+  if (row < 0 || row >= rows) {
+    const hands = [...document.querySelectorAll("#board .hand")];
+    (step[0] < 0 ? hands[0] : hands.at(-1))?.querySelector("button")?.focus({ preventScroll: true });
+    return;
+  }
+  if (column < 0 || column >= columns) return;
   const all = event.currentTarget.querySelectorAll("[data-at]");
   all[at].setAttribute("tabindex", -1);
   all[row * columns + column].setAttribute("tabindex", 0);
@@ -145,9 +152,10 @@ function one(view, at, [x, y], isEntry) {
   const { table, answer } = view;
   const cell = answer.board.cells[at];
   const moves = view.editing ? [] : movesAt(view, at);
-  const legal = moves.length > 0;
+  const isColumn = moves.length > 0 && moves[0].from === null && moves[0].to !== at;
+  const legal = moves.length > 0 && !isColumn;
   const picked = view.picked === at;
-  const acts = legal || picked || view.editing;
+  const acts = moves.length > 0 || picked || view.editing;
   const isLast = view.last.includes(at);
   const isFlipped = view.turnedOver.includes(at);
   const king = table.pieces[0]?.piece ?? "";
@@ -161,6 +169,8 @@ function one(view, at, [x, y], isEntry) {
     legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}, ${badge(moves[0])}` : "legal"),
     isLast && "last move",
     isFlipped && "turned over",
+    isColumn && `plays ${moves[0].move}`,
+    view.won.includes(at) && "in the winning row",
     wanted.length && `preferred by ${wanted.map((one) => one.name).join(" and ")}`,
   ];
   const group = svg(
@@ -172,6 +182,7 @@ function one(view, at, [x, y], isEntry) {
         picked && "picked",
         view.marked.includes(at) && "marked",
         isLast && "last",
+        view.won.includes(at) && "won",
         isChecked && "check",
         legal && typeof moves[0].from === "number" && view.picked === null && "takes",
       ]
@@ -299,6 +310,16 @@ function drawn(view, cell, at) {
   return made;
 }
 
+// Arrow keys go along a hand, and up or down back to the board.
+function alongHand(event) {
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 0, ArrowDown: 0 }[event.key];
+  if (by === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  const all = [...event.currentTarget.querySelectorAll("button")];
+  const next = by ? all[all.indexOf(document.activeElement) + by] : document.querySelector(HOME);
+  next?.focus({ preventScroll: true });
+}
+
 // The pieces in a player's hand; one that can be dropped is a button.
 function hand(view, side) {
   const { table, answer } = view;
@@ -322,6 +343,7 @@ function hand(view, side) {
       "aria-pressed": String(view.picked === key),
       "aria-label": `${label}, drop it`,
       "data-key": `hand ${key}`,
+      tabindex: -1,
       onclick: () => view.onhand(key),
       onpointerdown: (event) => drag(event, view, key),
     };
@@ -329,7 +351,7 @@ function hand(view, side) {
   });
   return el(
     "div",
-    { class: "hand", "data-hand": table.sides[side] },
+    { class: "hand", "data-hand": table.sides[side], onkeydown: alongHand },
     el("span", { class: "whose" }, `${table.sides[side]} holds`),
     pieces.length ? pieces : el("span", {}, "nothing"),
   );

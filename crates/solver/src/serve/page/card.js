@@ -75,16 +75,16 @@ function headline(answer, table) {
 // The card; without hints it does not show who wins. `over` says who has won to the person who plays alone.
 export function card({ answer, table, hints, over, event, search, oncancel, thinks }) {
   const isOver = answer.kind === "terminal";
+  const shown = hints || isOver;
   const words = verdict(answer, table);
   const facts = [
-    isOver ? (answer.end ?? "The game is over") : `${answer.mover} to move${answer.in_check ? ", in check" : ""}`,
+    isOver ? (answer.end ?? "The game is over") : shown ? `${answer.mover} to move${answer.in_check ? ", in check" : ""}` : answer.in_check && "in check",
     hints && !isOver && typeof answer.distance === "number" && `${plural(answer.distance, "ply")} to the end`,
     hints && answer.table === "search" && answer.result !== null && "found by search",
     hints && !isOver && answer.estimate && `an estimate, ${thousandNodes(answer.estimate.nodes)}`,
     answer.kind === "outside" && table.states !== null && limits(table),
     hints && !isOver && answer.result === null && table.has_scores && answer.kind !== "outside" && `${answer.mover}: ${range(answer)}`,
   ].filter(Boolean);
-  const shown = hints || isOver;
   const title = shown ? [headline(answer, table), over].filter(Boolean).join(". ") : `${answer.mover} to move`;
   return el(
     "div",

@@ -40,8 +40,11 @@ export function select(label, options, chosen, act) {
   return el("label", {}, el("span", {}, label), made);
 }
 
+// The square of the board that Tab reaches.
+export const HOME = '#board [tabindex="0"]';
+
 // Puts new children into an element. The part that had the focus gets it back; if it is gone, the part that
-// `data-then` around it selects does.
+// `data-then` around it selects does, else the board.
 export function renew(element, ...children) {
   const had = element.contains(document.activeElement) ? document.activeElement : null;
   const { key } = had?.dataset ?? {};
@@ -49,7 +52,8 @@ export function renew(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
   if (!had) return;
   const again = key !== undefined && element.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  (again || (next && document.querySelector(next)))?.focus({ preventScroll: true });
+  const parts = [again, next && document.querySelector(next), document.querySelector(HOME)];
+  parts.find((part) => part && !part.disabled)?.focus({ preventScroll: true });
 }
 
 // A disc in the colour of a player, for texts.

@@ -14,20 +14,38 @@ function groupOf(move, mover, { states }) {
   return lower === 0 ? "At least a draw" : upper === 0 ? "At most a draw" : "Not proven";
 }
 
-// The moves beside the board in groups as in a tablebase, best first. Without hints they stand in the order
-// of the board, in one group.
+// The moves beside the board in groups as in a tablebase, best first. Without hints they are buttons in the order
+// of the board.
 export function moves({ table, answer, hints, onmove, onmark }) {
   if (!answer.moves.length) return el("p", { class: "note" }, "The game is over.");
-  const listed = [...answer.moves];
-  if (!hints) listed.sort((one, other) => one.action - other.action);
   const groups = [];
-  for (const move of listed) {
-    const name = hints ? groupOf(move, answer.mover, table) : "Legal moves";
-    if (groups.at(-1)?.name !== name) groups.push({ name, grade: hints ? grade(move) : "none", moves: [] });
+  for (const move of answer.moves) {
+    const name = groupOf(move, answer.mover, table);
+    if (groups.at(-1)?.name !== name) groups.push({ name, grade: grade(move), moves: [] });
     groups.at(-1).moves.push(move);
   }
+  const choice = (move, attributes) =>
+    button(
+      move.move,
+      (event) => {
+        event.stopPropagation();
+        onmove(move);
+      },
+      {
+        class: "move",
+        "data-key": `move ${move.move}`,
+        "data-move": move.move,
+        onfocus: () => onmark(move),
+        onblur: () => onmark(null),
+        ...attributes,
+      },
+    );
+  if (!hints) {
+    const listed = answer.moves.toSorted((one, other) => one.action - other.action);
+    const marks = (move) => ({ onmouseenter: () => onmark(move), onmouseleave: () => onmark(null) });
+    return el("div", { class: "row choices" }, listed.map((move) => choice(move, marks(move))));
+  }
   const cells = (move) => {
-    if (!hints) return [];
     const lost = cost(answer.moves[0], move, table.score_unit);
     return [
       el("td", {}, chip(move, table)),
@@ -47,25 +65,11 @@ export function moves({ table, answer, hints, onmove, onmark }) {
       el(
         "th",
         { scope: "row" },
-        button(
-          move.move,
-          (event) => {
-            event.stopPropagation();
-            onmove(move);
-          },
-          {
-            class: "move",
-            "data-key": `move ${move.move}`,
-            "data-move": move.move,
-            onfocus: () => onmark(move),
-            onblur: () => onmark(null),
-            "aria-label": hints ? `${move.move}, ${words(move, table)}` : move.move,
-          },
-        ),
+        choice(move, { "aria-label": `${move.move}, ${words(move, table)}` }),
       ),
       cells(move),
     );
-  const heads = hints ? ["value", "plies", "gives away"].map((name, at) => el("th", { scope: "col", class: at === 2 ? "left" : undefined }, name)) : [];
+  const heads = ["value", "plies", "gives away"].map((name, at) => el("th", { scope: "col", class: at === 2 ? "left" : undefined }, name));
   return el(
     "div",
     { class: "wide moves" },
@@ -77,7 +81,7 @@ export function moves({ table, answer, hints, onmove, onmark }) {
         el(
           "tbody",
           {},
-          el("tr", { class: `group ${group.grade}` }, el("th", { colspan: hints ? 4 : 1, scope: "rowgroup" }, `${group.name} (${group.moves.length})`)),
+          el("tr", { class: `group ${group.grade}` }, el("th", { colspan: 4, scope: "rowgroup" }, `${group.name} (${group.moves.length})`)),
           group.moves.map(row),
         ),
       ),

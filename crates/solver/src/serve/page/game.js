@@ -4,10 +4,14 @@ import * as api from "./api.js";
 import { button, el, stone, svg } from "./dom.js";
 import { estimated, shares } from "./card.js";
 import { isOthello } from "./pieces.js";
-import { ahead, cost, signed, verdict } from "./values.js";
+import { ahead, cost, grade, signed, verdict } from "./values.js";
 
-// A position of the tree, with the move that led to it and those played from it.
-const node = (answer, move, parent) => ({ answer, move, parent, next: [], chosen: 0 });
+// A position of the tree, with the move that led to it and those played from it. A move of a reviewed game has its
+// judgement; its answer is asked for when it is shown.
+const node = (answer, move, parent) => ({ answer, move, parent, next: [], chosen: 0, mover: answer?.mover, judged: null });
+
+// A move of which only the name is known.
+const UNKNOWN = { from: null, to: null, result: null, outcome: null, followed: false };
 
 export class Game {
   // `line` goes from the root through the current position to the end of the variation; `at` is the ply.
@@ -31,7 +35,7 @@ export class Game {
 
   // The player to move: 0 is the first.
   side(at = this.at) {
-    return this.table.sides.indexOf(this.line[at].answer.mover);
+    return this.table.sides.indexOf(moverOf(this.line[at]));
   }
 
   // Goes to a position of the tree. The variation that led there becomes the line.
@@ -61,7 +65,24 @@ export class Game {
       next = node(answer, move, this.node);
       this.node.next.push(next);
     }
+    next.answer ??= answer;
     this.stand(next);
+  }
+
+  // Adds the moves of a review from the root; returns the last position.
+  add({ moves }) {
+    let one = this.root;
+    for (const judged of moves) {
+      one.mover = judged.side;
+      let next = one.next.find(({ move }) => move.move === judged.move);
+      if (!next) {
+        next = node(null, { ...UNKNOWN, move: judged.move }, one);
+        one.next.push(next);
+      }
+      next.judged = judged;
+      one = next;
+    }
+    return one;
   }
 
   // Goes to a ply of the line, as near as there is one.
@@ -79,19 +100,37 @@ export class Game {
 
   // The move that led to a ply, with its value as it is known now.
   made(at) {
-    const { parent, move } = this.line[at];
-    return parent.answer.moves.find((one) => one.move === move.move) ?? move;
+    const { parent, move, judged } = this.line[at];
+    const known = parent.answer?.moves.find((one) => one.move === move.move) ?? move;
+    return judged?.after && grade(known) === "open" ? { ...known, followed: undefined, ...judged.after } : known;
   }
 
   // Returns the loss by the move that led to a ply.
   cost(at) {
-    const before = this.line[at].parent.answer;
-    return before.moves.length ? cost(before.moves[0], this.made(at), this.table.score_unit) : null;
+    const { parent, judged } = this.line[at];
+    const isJudged = typeof judged?.result_lost === "number";
+    const best = isJudged ? judged.before : parent.answer?.moves[0];
+    return best ? cost(best, isJudged ? judged.after : this.made(at), this.table.score_unit) : null;
+  }
+
+  // What is known of the position of a ply: its answer, or what a review proved.
+  known(at) {
+    const { answer } = this.line[at];
+    const proven = this.line[at + 1]?.judged?.before;
+    if (answer && (answer.result !== null || !proven)) return answer;
+    return { kind: "interior", mover: moverOf(this.line[at]), result: null, outcome: null, ...proven };
   }
 
   // The names of the moves from the root to the current position.
   get path() {
-    return this.line.slice(1, this.at + 1).map(({ move }) => move.move);
+    return this.pathTo(this.node);
+  }
+
+  // The names of the moves from the root to a position.
+  pathTo(to) {
+    const names = [];
+    for (let one = to; one.parent; one = one.parent) names.unshift(one.move.move);
+    return names;
   }
 
   // The position to which moves from the root lead, if all of them have been played.
@@ -101,12 +140,21 @@ export class Game {
     return one;
   }
 
-  // The tree as lists of names, to be kept with an address.
-  get names() {
-    const names = (one) => [one.move?.move ?? "", one.chosen, ...one.next.map(names)];
-    return names(this.root);
+  // The lines of the tree as names of moves, to be kept with an address: first the one that is shown.
+  get lines() {
+    const ends = [];
+    const open = [this.root];
+    while (open.length) {
+      const one = open.pop();
+      if (one.next.length) open.push(...one.next.toReversed());
+      else if (one !== this.line.at(-1)) ends.push(one);
+    }
+    return [this.line.at(-1), ...ends].map((end) => this.pathTo(end));
   }
 }
+
+// Name of the player to move.
+const moverOf = ({ answer, mover }) => answer?.mover ?? mover;
 
 // A variation as text: its first moves.
 function names(one) {
@@ -122,7 +170,7 @@ export function moves(game, go, stand, hints) {
   if (line.length === 1) return el("p", { class: "note" }, "No move has been played.");
   const row = ({ move, parent }, at) => {
     const lost = hints ? game.cost(at) : null;
-    const side = table.sides.indexOf(parent.answer.mover);
+    const side = table.sides.indexOf(moverOf(parent));
     const value = ahead(game.made(at), side, table);
     const spoken = hints ? `: ${value.words}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
     const others = parent.next.filter((one) => one !== line[at]);
@@ -133,7 +181,7 @@ export function moves(game, go, stand, hints) {
         button(`${at}. ${move.move}`, () => go(at), {
           "data-key": `ply ${at}`,
           "aria-current": at === game.at ? "step" : undefined,
-          "aria-label": `${at}. ${move.move}, ${parent.answer.mover}${spoken}`,
+          "aria-label": `${at}. ${move.move}, ${moverOf(parent)}${spoken}`,
         }),
         hints && el("span", { class: "ahead", title: value.words }, value.winner !== null && stone(value.winner), value.text),
         lost && el("span", { class: "lost", title: lost.words }, lost.text),
@@ -182,8 +230,9 @@ export function curve(game, go) {
   const [width, height, left] = [480, 132, 46];
   const x = (at) => left + 10 + ((width - left - 20) * at) / (line.length - 1);
   const y = (part) => height - 14 - part * (height - 28);
-  const ranges = line.map(({ answer }) => shares(answer, table));
-  const guesses = line.map(({ answer }) => estimated(answer, table));
+  const known = line.map((_, at) => game.known(at));
+  const ranges = known.map((answer) => shares(answer, table));
+  const guesses = known.map((answer) => estimated(answer, table));
   const runs = [[]];
   ranges.forEach(([lower, upper], at) => {
     if (lower === upper) runs.at(-1).push([x(at), y(lower)]);

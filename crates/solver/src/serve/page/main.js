@@ -4,14 +4,15 @@ import * as api from "./api.js";
 import { board, isOf, movesAt } from "./board.js";
 import { card } from "./card.js";
 import { Compare } from "./compare.js";
-import { button, el, renew, select } from "./dom.js";
+import { HOME, button, el, renew, select } from "./dom.js";
 import { bestLine, moves, notations, tablePanel } from "./explore.js";
 import { Game, curve, moves as played, result, texts } from "./game.js";
 import { openings } from "./openings.js";
 import { bestMoves, chooser, nameOf, standIn, thought } from "./opponents.js";
+import { review } from "./review.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { start } from "./start.js";
-import { isShogi, provide } from "./pieces.js";
+import { isShogi, kindOf, provide } from "./pieces.js";
 import { grade, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
@@ -69,42 +70,35 @@ function named() {
 
 // State kept with an address: the game with its variations, so that a reload restores it.
 function kept() {
-  const { game, players } = shown;
-  return { first: game.root.answer.position, path: game.path, names: game.names, players };
+  const { game, players, hints, isReviewed } = shown;
+  return { first: game.root.answer.position, path: game.path, lines: game.lines, players, hints, isReviewed };
 }
 
 const remember = () => history.pushState(kept(), "", address(shown.table, shown.game.answer.position));
 const keep = () => history.replaceState(kept(), "", address(shown.table, shown.game.answer.position));
 
-// Most positions of a game that are restored.
-const MOST_KEPT = 600;
-
 // The position after moves of a game, with the ends that its history brings.
 const ask = ({ table, root }, moves, options = {}) =>
   api.position(table.table, root.answer.position, { moves, ...options });
 
+// Asks for what is not known yet of a position of the game, and of the one before it, which says what its move did.
+async function fetched(game, node) {
+  for (const one of [node.parent, node]) if (one && !one.answer) one.answer = await ask(game, game.pathTo(one));
+}
+
 // The game that was kept with an address, or null if it does not lead there.
-async function restored(table, { first, path, names }, position) {
+async function restored(table, { first, path, lines }, position) {
   const game = new Game(table, await api.position(table.table, first));
-  let count = 0;
-  async function grow(node, [, , ...next]) {
-    for (const one of next) {
-      const move = node.answer.moves.find(({ move: name }) => name === one[0]);
-      if (!move || ++count > MOST_KEPT) continue;
-      game.stand(node);
-      game.play(move, await ask(game, [...game.path, move.move]));
-      await grow(game.node, one);
-    }
+  if (lines[0].length) {
+    const text = lines.map((line) => line.join(" ")).join("\n");
+    const { games } = await api.review(table.table, text, { position: first, form: "lines" });
+    const ends = games.map((one) => game.add(one));
+    game.stand(ends[0]);
   }
-  function choose(node, [, chosen, ...next]) {
-    node.chosen = Math.max(0, Math.min(chosen, node.next.length - 1));
-    node.next.forEach((one, at) => choose(one, next[at]));
-  }
-  await grow(game.root, names);
-  choose(game.root, names);
-  const found = game.find(path);
-  if (found?.answer.position !== position) return null;
-  game.stand(found);
+  const node = game.find(path);
+  if (node) await fetched(game, node);
+  if (node?.answer.position !== position) return null;
+  game.stand(node);
   return game;
 }
 
@@ -123,15 +117,16 @@ function follow(state) {
     if (!table) throw new api.Refused({ error: `unknown table '${name}'`, hint: "choose one of the list" });
     if (shown?.table === table) {
       const { game } = shown;
-      const isThere = (one) => one?.answer.position === position;
+      const isThere = (one) => one?.answer?.position === position;
       const known = state?.path && state.first === game.root.answer.position ? game.find(state.path) : null;
       const found = isThere(known) ? known : game.line.find(isThere);
       if (found) return standAt(found);
     }
-    const game = state?.names && (await restored(table, state, position));
+    const game = state?.lines && (await restored(table, state, position));
     const begun = game || new Game(table, await api.position(table.table, position));
     if (!current()) return;
-    begin(table, begun, game ? state.players : [null, position === "" ? "perfect" : null]);
+    const players = position === "" ? seats(table) : [null, null];
+    begin(table, begun, game ? state.players : players, game ? state : {});
     keep();
   }).then(() => {
     // A link that leads nowhere shows why, and the games.
@@ -150,6 +145,7 @@ async function tableOf(name) {
 }
 
 function list() {
+  shown?.reviewing?.abort();
   shown = null;
   title.textContent = "Choose a game";
   document.title = "yomikiri";
@@ -181,17 +177,30 @@ function setting(name, otherwise) {
   }
 }
 
-// Begins a game. From the start one plays against `perfect`; the position of a link is for exploring.
-// Settings of the same table stay.
-function begin(table, game, players) {
+// Opponent of who begins to play, whom a beginner can beat.
+const OPPONENT = "alphabeta:2";
+
+// A person plays the side that can win, as far as that is known, and else the first.
+function seats({ roots: [root], sides, mover }) {
+  const first = Math.max(0, sides.indexOf(mover));
+  const winner = root?.outcome < 0 ? 1 - first : first;
+  return sides.map((_, side) => (side === winner ? null : OPPONENT));
+}
+
+// Name of the setting of hints: who plays against a policy has one apart from who explores.
+const hintsOf = (players) => (players.some((one) => one === null) && players.some((one) => one !== null) ? "hints in play" : "hints");
+
+// Begins a game. The position of a link is for exploring. Settings of the same table stay.
+function begin(table, game, players, { isReviewed = false, hints, file = null } = {}) {
+  shown?.reviewing?.abort();
   const before =
     shown?.table === table
       ? shown
       : {
-          hints: setting("hints", true),
+          hints: hints ?? setting(hintsOf(players), hintsOf(players) === "hints"),
           arrows: setting("arrows", false),
           kanji: setting("kanji", table.pieces.length > 4),
-          flipped: false,
+          flipped: isShogi(table) && players[0] !== null && players[1] === null,
           players,
           compare: new Compare(table, (position) => open(position), compared),
           openings: openings(table, opening),
@@ -201,6 +210,9 @@ function begin(table, game, players) {
     ...before,
     table,
     game,
+    file,
+    isReviewed,
+    reviewing: null,
     picked: null,
     marked: [],
     compared: [],
@@ -211,9 +223,11 @@ function begin(table, game, players) {
   };
   title.textContent = table.title;
   document.title = `${table.title} – yomikiri`;
-  document.body.className = "playing";
+  document.body.className = `playing ${kindOf(table)}`;
+  const isFocused = document.activeElement !== document.body;
   frame();
   arrive("", true);
+  if (isFocused && document.activeElement === document.body) document.querySelector(HOME)?.focus({ preventScroll: true });
   if (game.at === game.line.length - 1) reply();
 }
 
@@ -221,6 +235,73 @@ function compared(all) {
   if (!shown || (!all.length && !shown.compared.length)) return;
   shown.compared = all.map((one) => ({ ...one, move: shown.game.answer.moves.find(({ move }) => move === one.move.move) ?? one.move }));
   drawBoard();
+}
+
+// Opens what was pasted: a file of games with their review, or else a position.
+function openText(text) {
+  const { table } = shown;
+  return attempt(async (current) => {
+    let file = null;
+    try {
+      file = await api.review(table.table, text);
+    } catch (refused) {
+      // Some positions are no line of a file; of a game the reason why it is not read says more.
+      if (typeof text !== "string" || text.includes("\n")) throw refused;
+    }
+    if (!current()) return;
+    if (file?.moves) return openGame(file, 0, current);
+    const answer = await api.position(table.table, file ? file.games[0].start : text);
+    if (!current()) return;
+    shown.players = [null, null];
+    begin(table, new Game(table, answer), shown.players);
+    remember();
+  });
+}
+
+// Opens a game of a file.
+async function openGame(file, index, current) {
+  const { table } = shown;
+  const chosen = file.games[index];
+  const game = new Game(table, await api.position(table.table, chosen.start));
+  game.stand(game.add(chosen));
+  await fetched(game, game.node);
+  if (!current()) return;
+  Object.assign(shown, { players: [null, null], hints: true });
+  begin(table, game, shown.players, { isReviewed: true, file: { ...file, index } });
+  remember();
+  judge();
+}
+
+// Seconds of the search for values that a review lacks.
+const REVIEW = 10;
+
+// Judges the moves of the line: at once by the table, then by a search.
+async function judge() {
+  const { game, table } = shown;
+  const moves = game.line.slice(1).map(({ move }) => move.move).join(" ");
+  const asked = { position: game.root.answer.position, form: "lines" };
+  shown.reviewing?.abort();
+  const mine = new AbortController();
+  Object.assign(shown, { isReviewed: true, reviewing: mine });
+  keep();
+  if (!shown.hints) toggle("hints");
+  try {
+    for (const seconds of [0, REVIEW]) {
+      drawGame();
+      const { games, moves: all, judged, values } = await api.review(table.table, moves, { ...asked, seconds, signal: mine.signal });
+      if (shown?.reviewing !== mine) return;
+      game.add(games[0]);
+      game.values = values;
+      if (judged === all) break;
+    }
+  } catch (refused) {
+    if (shown?.reviewing === mine && refused instanceof api.Refused) fail(refused);
+  } finally {
+    if (shown?.reviewing === mine) {
+      shown.reviewing = null;
+      drawGame();
+    }
+  }
 }
 
 // Opens a position in any notation, to be explored or to be played against who plays already.
@@ -241,17 +322,18 @@ const stand = (at, push = false) => standAt(shown.game.line[at], push);
 
 // Goes to a position of the game.
 function standAt(node, push = false) {
-  turn += 1;
-  main.removeAttribute("aria-busy");
-  failed.hidden = true;
-  shown.running = false;
   const { game } = shown;
-  const at = game.line.indexOf(node);
-  if (at >= 0) game.go(at);
-  else game.stand(node);
-  if (push) remember();
-  else keep();
-  arrive("", true);
+  shown.running = false;
+  return attempt(async (current) => {
+    await fetched(game, node);
+    if (!current()) return;
+    const at = game.line.indexOf(node);
+    if (at >= 0) game.go(at);
+    else game.stand(node);
+    if (push) remember();
+    else keep();
+    arrive("", true);
+  });
 }
 
 // Draws the current position, and announces the event.
@@ -269,6 +351,36 @@ function arrive(event, quietly = false, isAnimated = false) {
   shown.isAnimated = false;
   shown.compare.show(game.answer.position);
   deepen();
+  complete();
+}
+
+// Milliseconds between drawings of the list while its answers arrive.
+const REDRAWN = 400;
+
+// Asks for the positions of the line that have no answer yet, the nearest first, so that the curve has their estimates.
+async function complete() {
+  const { game } = shown;
+  if (game.isCompleting) return;
+  game.isCompleting = true;
+  let drawn = Date.now();
+  try {
+    while (shown?.game === game && shown.hints) {
+      const [next] = game.line
+        .map((node, at) => ({ node, far: Math.abs(at - game.at) }))
+        .filter(({ node }) => !node.answer)
+        .sort((one, other) => one.far - other.far);
+      if (!next) break;
+      next.node.answer = await ask(game, game.pathTo(next.node));
+      if (Date.now() - drawn < REDRAWN) continue;
+      if (shown?.game === game) drawGame();
+      drawn = Date.now();
+    }
+    if (shown?.game === game && drawn) drawGame();
+  } catch (refused) {
+    if (shown?.game === game) fail(refused);
+  } finally {
+    game.isCompleting = false;
+  }
 }
 
 function cancelSearch() {
@@ -334,8 +446,11 @@ async function advance(move, current, reason = "") {
   const answer = game.after(move)?.answer ?? (await ask(game, [...game.path, move.move]));
   if (!current()) return;
   const mover = game.answer.mover;
+  // Back leads to the positions in which a person chose.
+  const isReply = toReply() !== undefined;
   game.play(move, answer);
-  remember();
+  if (isReply) keep();
+  else remember();
   const lost = hints && game.cost(game.at);
   const value = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
   arrive(`${mover} plays ${move.move}${value}.`, false, true);
@@ -356,6 +471,7 @@ function reply() {
 function step() {
   const policy = toReply();
   if (policy === undefined) return undefined;
+  let hasMoved = false;
   return attempt(async (current) => {
     const { game, table } = shown;
     const asked = Date.now();
@@ -367,9 +483,11 @@ function step() {
     if (!current()) return;
     const chosen = drawn(decision);
     const move = game.answer.moves.find((one) => one.action === chosen.action) ?? chosen;
-    await advance(move, current, thought(decision, policy));
+    await advance(move, current, thought(decision, policy, move));
+    hasMoved = current();
   }).then(() => {
-    if (!shown || !failed.hidden) return;
+    // Whatever was done in between has its own consequences.
+    if (!hasMoved || !shown || !failed.hidden) return;
     if (
       shown.running
         ? toReply() !== undefined
@@ -549,13 +667,36 @@ function draw() {
       : moves({ table, answer, hints, onmove: play, onmark: point }),
   );
   renew(parts.line, !editing && hints && bestLine({ answer, online: walk }));
+  drawGame();
+  renew(parts.place, ...place(answer));
+}
+
+// Draws the moves so far, and what a review says of them.
+function drawGame() {
+  const { game, hints, isReviewed, reviewing, file } = shown;
+  const cancel = () => {
+    reviewing.abort();
+    shown.reviewing = null;
+    drawGame();
+  };
+  const choose = (index) => attempt((current) => openGame(file, index, current));
   renew(
     parts.game,
     played(game, (at) => stand(at, true), (node) => standAt(node, true), hints),
     hints && curve(game, (at) => stand(at, true)),
+    game.line.length > 1 &&
+      review({ game, file, isShown: isReviewed && hints, isRunning: reviewing !== null, judge, cancel, choose, go: (at) => stand(at, true) }),
     game.line.length > 1 && exports(),
   );
-  renew(parts.place, ...place(answer));
+  scrollToMove();
+}
+
+// Scrolls the list of moves, and nothing else, to the current one.
+function scrollToMove() {
+  const [list, now] = ["ol.line", "ol.line .now"].map((part) => parts.game.querySelector(part));
+  if (!list) return;
+  if (!now) list.scrollTop = 0;
+  else list.scrollTop = now.offsetTop - list.offsetTop - (list.clientHeight - now.offsetHeight) / 2;
 }
 
 function drawCard() {
@@ -574,9 +715,10 @@ function drawCard() {
 function drawBoard() {
   const { game, table, editing } = shown;
   const answer = editing ? editing.drawn(game.answer) : game.answer;
-  const { move, parent } = game.node;
+  const { parent } = game.node;
+  const move = parent && game.made(game.at);
   const last = editing || !move ? [] : [move.from, move.to].filter((at) => at !== null);
-  const before = parent?.answer.board.cells ?? [];
+  const before = parent?.answer?.board.cells ?? [];
   const isTurned = (cell, at) => !table.pieces.length && before[at] && cell && before[at] !== cell;
   const turnedOver = last.length ? answer.board.cells.flatMap((cell, at) => (isTurned(cell, at) ? [at] : [])) : [];
   const distance = (at) => {
@@ -586,8 +728,25 @@ function drawBoard() {
   const onfocus = (at) => {
     if (!Number.isNaN(at)) shown.cursor = at;
   };
-  const view = { ...shown, answer, last, to: move?.to, turnedOver, distance, onfocus };
+  const won = row(game, answer);
+  const view = { ...shown, answer, last, won, to: move?.to, turnedOver, distance, onfocus };
   renew(parts.board, board({ ...view, onsquare: click, onhand: pick, ondrop: drop }));
+}
+
+// The squares of the row that won with the last move, in games of rows.
+function row(game, { board: { cells } }) {
+  const { rows, columns, game: name } = game.table;
+  if (!/^(connect-four|tic-tac-toe)/.test(name) || !game.isOver || !game.answer.outcome || !game.at) return [];
+  const { to } = game.made(game.at);
+  const side = (step, from) => {
+    const [row, column] = [Math.floor(from / columns) + step[0], (from % columns) + step[1]];
+    const at = row * columns + column;
+    const isSame = row >= 0 && row < rows && column >= 0 && column < columns && cells[at] === cells[to];
+    return isSame ? [at, ...side(step, at)] : [];
+  };
+  const lines = [[0, 1], [1, 0], [1, 1], [1, -1]].map((step) => [to, ...side(step, to), ...side(step.map((by) => -by), to)]);
+  const most = Math.max(...lines.map((line) => line.length));
+  return lines.filter((line) => line.length === most).flat();
 }
 
 function drawPlayers() {
@@ -683,7 +842,7 @@ function place(answer) {
     draw();
   };
   return [
-    paste(answer.position, open),
+    paste(answer.position, openText),
     notations({ answer }),
     canWrite(answer) &&
       el(
@@ -700,10 +859,12 @@ const isPerson = (side) => shown.players[side] === null;
 function toggle(field) {
   shown[field] = !shown[field];
   try {
-    if (field !== "flipped") localStorage.setItem(`yomikiri ${field}`, JSON.stringify(shown[field]));
+    const name = field === "hints" ? hintsOf(shown.players) : field;
+    if (field !== "flipped") localStorage.setItem(`yomikiri ${name}`, JSON.stringify(shown[field]));
   } catch {
     // Without storage the setting lasts as long as the page.
   }
+  keep();
   const { editing, event } = shown;
   arrive(event ?? "", true);
   if (editing) {
@@ -741,6 +902,7 @@ const KEYS = [
   ["Enter, Space", "play the move, pick the piece up or put it down"],
   ["Escape", "put down the piece that was picked up"],
   ["Tab", "to the board, the hands and all buttons"],
+  ["1 to 9", "play the column of that number (Connect Four)"],
   ["h, a, f", "hints, arrows, flip the board"],
   ["?", "this list"],
 ];
@@ -780,7 +942,10 @@ function key(event) {
   const plies = { ArrowLeft: game.at - 1, ",": game.at - 1, ArrowRight: game.at + 1, ".": game.at + 1, Home: 0, End: game.line.length - 1 };
   const to = plies[event.key];
   const toggles = { h: "hints", a: "arrows", f: "flipped" };
-  if (to !== undefined) {
+  const numbered = game.answer.moves.find(({ move }) => move === event.key);
+  if (numbered) {
+    play(numbered);
+  } else if (to !== undefined) {
     event.preventDefault();
     if (to !== game.at && game.line[to]) stand(to, true);
   } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {

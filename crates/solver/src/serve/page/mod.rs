@@ -12,7 +12,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Files with their types; the first is the page itself.
-const FILES: [(&str, &str, &[u8]); 17] = [
+const FILES: [(&str, &str, &[u8]); 18] = [
     ("index.html", HTML, include_bytes!("index.html")),
     ("style.css", CSS, include_bytes!("style.css")),
     ("api.js", SCRIPT, include_bytes!("api.js")),
@@ -27,6 +27,7 @@ const FILES: [(&str, &str, &[u8]); 17] = [
     ("openings.js", SCRIPT, include_bytes!("openings.js")),
     ("opponents.js", SCRIPT, include_bytes!("opponents.js")),
     ("pieces.js", SCRIPT, include_bytes!("pieces.js")),
+    ("review.js", SCRIPT, include_bytes!("review.js")),
     ("setup.js", SCRIPT, include_bytes!("setup.js")),
     ("start.js", SCRIPT, include_bytes!("start.js")),
     ("values.js", SCRIPT, include_bytes!("values.js")),

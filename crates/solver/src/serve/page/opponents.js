@@ -56,12 +56,14 @@ export const standIn = (policy, answer) =>
 
 const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 0)} %`;
 
-// Describes the opinion of an opponent about the position in which it moved.
-export function thought(decision, asked) {
+// Describes the opinion of an opponent about the position in which it chose a move.
+export function thought(decision, asked, chosen) {
   const { policy, expected_outcome: outcome, expected_score: score, moves } = decision;
   const alone = policy !== asked && `${nameOf(asked)} does not know this position, ${nameOf(policy)} moves instead`;
   const sure = moves.filter((move) => move.probability > 0);
-  const likely = [...sure].sort((a, b) => b.probability - a.probability)[0];
+  const most = Math.max(...sure.map((move) => move.probability));
+  const likeliest = sure.filter((move) => move.probability === most);
+  const likely = likeliest.find((move) => move.action === chosen.action) ?? likeliest[0];
   const expects =
     typeof score === "number" && policy !== "perfect"
       ? `expects ${score > 0 ? "to win by" : score < 0 ? "to lose by" : "a draw,"} ${Math.abs(score).toFixed(1)}`
@@ -71,7 +73,7 @@ export function thought(decision, asked) {
   const others = sure.length - 1;
   const choice =
     others > 0
-      ? `likes ${likely.move} ${sure.every((one) => one.probability === likely.probability) ? `as much as ${others === 1 ? "another move" : `${others} others`}` : `most (${percent(likely.probability)})`}`
+      ? `likes ${likely.move} ${likeliest.length === sure.length ? `as much as ${others === 1 ? "another move" : `${others} others`}` : `most (${percent(likely.probability)})`}`
       : likely && `wants only ${likely.move}`;
   return [alone, expects, choice].filter(Boolean).join("; ");
 }

@@ -2,28 +2,35 @@
 
 import { button, el, select } from "./dom.js";
 
-// A field for a position in any notation.
-export function paste(position, onposition) {
-  const field = el("input", {
-    type: "text",
+// A field for a position in any notation, or a game in any form; a file may be chosen too.
+export function paste(position, ontext) {
+  const field = el("textarea", {
     name: "position",
+    rows: 1,
     value: position,
     spellcheck: "false",
     autocomplete: "off",
     "data-key": "position",
-    "aria-label": "a position: a board in one line, moves from the start, or start",
+    "aria-label": "a position (a board in one line, or start), or a game: its moves, or a file of another program",
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      ontext(field.value.trim());
+    },
   });
+  const file = el("input", { type: "file", "aria-label": "a file of games", onchange: () => file.files.length && ontext(file.files[0]) });
   return el(
     "form",
     {
       class: "paste",
       onsubmit: (event) => {
         event.preventDefault();
-        onposition(field.value.trim());
+        ontext(field.value.trim());
       },
     },
-    el("label", {}, el("span", {}, "Position"), field),
+    el("label", {}, el("span", {}, "Position or game"), field),
     el("button", { type: "submit", "data-key": "go" }, "Go"),
+    el("label", {}, el("span", {}, "or a file"), file),
   );
 }
 

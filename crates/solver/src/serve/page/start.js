@@ -33,6 +33,15 @@ function winner(table) {
   return `${verdict({ ...root, result, mover: table.mover, kind: "interior", distance: null }, table)} with best play`;
 }
 
+// Links to play a game, and to explore it from its first position.
+const ways = (name, root) =>
+  el(
+    "div",
+    { class: "row" },
+    el("a", { class: "button primary", href: address(name), "aria-label": `Play ${name}` }, "Play"),
+    el("a", { class: "button", href: address(name, root), "aria-label": `Explore ${name}` }, "Explore"),
+  );
+
 // Games without a table that most people look for, and the families of all others.
 const KNOWN = ["othello-8x8", "othello-6x6", "connect-four", "minishogi", "animal-shogi", "tic-tac-toe"];
 const FAMILIES = [["othello-", "Othello"], ["connect-four-", "Connect Four"], ["tic-tac-toe-", "Tic-tac-toe"]];
@@ -56,7 +65,7 @@ function untabled(games, about) {
       { class: "game-card" },
       thumb,
       el("div", { class: "about" }, el("h2", {}, title, " ", el("small", {}, game)), rules({ game }) && el("p", {}, rules({ game })), wins),
-      el("div", { class: "row" }, el("a", { class: "button primary", href: address(game), "aria-label": `Play ${game}` }, "Play")),
+      ways(game, "start"),
     );
   };
   return [
@@ -104,12 +113,7 @@ export function start({ tables, unavailable, games }, about) {
         rules(table) && el("p", {}, rules(table)),
         el("p", { class: "wins" }, winner(table)),
       ),
-      el(
-        "div",
-        { class: "row" },
-        el("a", { class: "button primary", href: address(table.table), "aria-label": `Play ${table.table}` }, "Play"),
-        el("a", { class: "button", href: address(table.table, root), "aria-label": `Explore ${table.table}` }, "Explore"),
-      ),
+      ways(table.table, root),
       el("details", {}, el("summary", {}, el("span", { class: "hidden" }, `${table.table}: `), "Counts"), el("ul", {}, facts(table))),
     );
   };
