@@ -156,7 +156,11 @@ fn what_is_not_known_is_said() {
     // Play works without any table, with capital and small letters.
     let free = shown(&tables, &["--game", "minishogi", "--white", "human"], "5D5C\n1b1c\nreview\n");
     assert!(free.contains("no table: moves have no values"), "{free}");
-    assert!(free.contains("a  r  b  s  g  k\nb  .  .  .  .  .\nc  P  .  .  .  p\n"), "{free}");
+    assert!(free.contains("a  r  b  s  g  k\nb  .  .  .  .  .\nc  P  .  .  .  p*\nd"), "{free}");
+    // The last move and the discs that it turned are marked, and named.
+    let discs = shown(&tables, &["--size", "4", "--white", "human"], "b1a1\n");
+    let marked = "1 O*X . .\n2 . O'X .\n3 . X O .\n4 . . . .\nLast move*: a1, turned': b2\n";
+    assert!(discs.contains(marked), "{discs}");
     // Two pieces that move back and forth.
     let round = "4e4d\n2a2b\n4d4e\n2b2a\n".repeat(3);
     let round = shown(&tables, &["--game", "minishogi", "--white", "human"], &round);

@@ -153,6 +153,12 @@ fn every_answer_is_as_described() {
         let path = format!("/api/v1/othello-4x4/game?{asked}");
         keep("/api/v1/{table}/game", "get", &served.get(&path));
     }
+    for (asked, text) in
+        [("", "b1a1"), ("?form=sgf", "b1"), ("?seconds=1&position=b1", "a1\nc1"), ("", "")]
+    {
+        let path = format!("/api/v1/othello-4x4/review{asked}");
+        keep("/api/v1/{table}/review", "post", &served.post(&path, text.as_bytes()));
+    }
     keep("/api/v1/{table}/about", "get", &served.get("/api/v1/minishogi/about"));
     for game in ["minishogi", "othello-8x8", "connect-four"] {
         let path = format!("/api/v1/{game}?anywhere=true&estimate=true");
@@ -177,6 +183,44 @@ fn every_answer_is_as_described() {
     python.arg(root.join("tests/commands/openapi.py")).arg(root.join("docs/openapi.json"));
     let checked = python.arg(file).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
+}
+
+/// Games are reviewed as `solver review` does it; without seconds nothing is searched, and nothing is left on disk.
+#[test]
+fn games_are_reviewed_as_the_command_does() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let text = "(;FF[4]GM[2]SZ[4]PB[A]PW[B];B[a2];W[a3];B[a4];W[c1];B[d1])";
+    let file = tables.place("game.sgf");
+    std::fs::write(&file, text).unwrap();
+    let asked = tables.run(&["review", "othello-4x4", file.to_str().unwrap(), "--json"]);
+    let mut printed: Value = serde_json::from_str(&asked.stdout).unwrap();
+    printed.as_object_mut().unwrap().retain(|key, _| !key.starts_with("schema"));
+    for made in printed["games"][0]["moves"].as_array_mut().unwrap() {
+        made.as_object_mut().unwrap().remove("better_line");
+    }
+    let got = served.post("/api/v1/othello-4x4/review", text.as_bytes());
+    assert_eq!((got.status, got.json()), (200, printed.clone()));
+    assert!(printed["worst"].as_array().unwrap().len() > 2, "{printed}");
+    // Moves from a position, a game in each line.
+    let lines =
+        served.post("/api/v1/othello-4x4/review?position=a2&form=lines", b"a3 a4\na1").json();
+    assert_eq!((&lines["moves"], &lines["judged"]), (&json!(3), &json!(3)));
+    // The bounded table proves nothing deep; a search does.
+    let deep = "1r2k/5/5/5/KG3 b - 1 moves 4e4d 1a1b";
+    let values = |seconds: &str| {
+        let path = format!("/api/v1/{MINISHOGI}/review?seconds={seconds}");
+        let got = served.post(&path, deep.as_bytes());
+        assert_eq!(got.status, 200, "{got:?}");
+        got.json()["values"].clone()
+    };
+    assert_eq!(values("0"), json!(format!("table {MINISHOGI}")));
+    assert_eq!(values("1"), json!(format!("table {MINISHOGI} and search")));
+    assert!(!tables.place("labels").exists());
+    for (text, what) in [("b1 b1".to_string(), "line 1"), ("b1\n".repeat(1001), "1001 games")] {
+        let error = served.post("/api/v1/othello-4x4/review", text.as_bytes()).refused(400, what);
+        assert!(error.contains(what), "{error}");
+    }
 }
 
 /// The server writes a game as `save` in `play` does, in the forms that a table names and in no other.

@@ -5,10 +5,44 @@ use std::path::Path;
 
 use super::page::{driven, passes};
 use crate::common::http::Served;
+use crate::common::solved::{make, solve};
 use crate::common::tables::Tables;
+use yomikiri::games::listed::{GOES_ON, Listed, Listing};
+use yomikiri::progress::Silent;
+use yomikiri::rules::Game;
+use yomikiri::solve::SolveOptions;
+use yomikiri::table::Store;
 
 /// Maximum total size of the page's files.
 const MOST_BYTES: u64 = 200_000;
+
+/// Makes the table of a game that is a list of its states: nim with 10 stones, of which one takes 1 to 3; who takes the last
+/// one wins.
+fn nim(store: &Store) {
+    let most = 10_u32;
+    let moves =
+        |stones: u32| (1..=stones.min(3)).map(move |taken| (taken as u16 - 1, stones - taken));
+    let all = || (0..=most).flat_map(moves);
+    let mut row_pointers = vec![0];
+    for stones in 0..=most {
+        row_pointers.push(row_pointers[stones as usize] + moves(stones).count() as u64);
+    }
+    let listing = Listing {
+        name: "nim-10".into(),
+        title: "Nim with 10 stones".into(),
+        start: most,
+        row_pointers,
+        actions: all().map(|(action, _)| action).collect(),
+        successors: all().map(|(_, next)| next).collect(),
+        results: (0..=most).map(|stones| if stones == 0 { -1 } else { GOES_ON }).collect(),
+        texts: (0..=most).map(|stones| format!("{stones} stones")).collect(),
+        action_names: (1..=3).map(|taken: u32| taken.to_string()).collect(),
+        ..Listing::default()
+    };
+    let game = Listed::new(listing).unwrap().into_rules();
+    let mut table = make(&*game, store);
+    solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+}
 
 #[test]
 fn a_person_plays_and_explores_in_the_browser() {
@@ -26,6 +60,7 @@ fn a_person_plays_and_explores_in_the_browser() {
         &["enumerate", "--size", "4"],
         &["value-iterate"],
     ]);
+    nim(&tables.store());
     let served = Served::new(&tables, &[]);
     let solver = Path::new(env!("CARGO_BIN_EXE_solver"));
     let args = [Path::new(&served.address), solver, tables.root()];

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const [address, solver, tables, packages, chromium, ...flags] = process.argv.slice(2);
@@ -18,6 +18,7 @@ const MINISHOGI = "minishogi-depth3";
 const BOUNDED = "othello-4x4-depth2";
 const LARGE = "othello-6x6-depth1";
 const LARGEST = "othello-8x8-depth1";
+const NIM = "nim-10";
 
 function query(table, position) {
   return JSON.parse(
@@ -150,9 +151,10 @@ const TABLES = '.game-card:has(details)';
 async function theTablesAreListed() {
   const page = await visit();
   const listed = await page.$$eval(`${TABLES} small`, (all) => all.map((one) => one.textContent));
-  assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO, BOUNDED, LARGE, LARGEST].sort());
+  assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO, BOUNDED, LARGE, LARGEST, NIM].sort());
   const pictures = await page.$$eval(`${TABLES} .thumb .board`, (all) => all.map((one) => one.getAttribute("aria-label")));
-  assert.equal(pictures.length, listed.length);
+  // A game that is a list of states has no board.
+  assert.equal(pictures.length, listed.length - 1);
   const wins = await page.textContent(`.game-card:has(a[aria-label="Play ${OTHELLO}"]) .wins`);
   assert.equal(wins, "White wins by 8 discs with best play");
   await page.click(`a[aria-label="Play ${OTHELLO}"]`);
@@ -317,25 +319,193 @@ async function gamesWithoutATableArePlayed() {
   assert.ok((await page.textContent(".facts")).includes("an estimate, 20,000 nodes"));
   assert.deepEqual(await page.$$eval(".board .badge.open + .on", (all) => [...new Set(all.map((one) => one.textContent))]), [about]);
   assert.equal(await page.$$eval(".bar-estimate", (all) => all.length), 1);
-  for (const [game, most] of [["othello-8x8", 130], ["connect-four", 42]]) {
-    await page.goto(base + link(game, "start"));
+  await page.context().close();
+  for (const [game, most] of [["othello-8x8", 130], ["connect-four", 42], ["minishogi", 500]]) {
+    const page = await visit(link(game, "start"));
     await page.waitForSelector(".board");
     for (let plies = 1; !(await said(page)).includes("The game is over"); plies++) {
       assert.ok(plies <= most, game);
       await page.click("button.move >> nth=0");
       await havingPlies(page, plies);
       if (plies === 2) {
-        const isGuessed = game.startsWith("othello");
+        const isGuessed = game !== "connect-four";
         assert.equal((await page.$$eval(".curve circle.guess", (all) => all.length)) === 3, isGuessed);
       }
+    }
+    if (game === "minishogi") {
+      // The history may have ended it, so the moves say how.
+      const moves = await page.$$eval("ol.line .ply button", (all) => all.map((one) => one.textContent.split(" ")[1]));
+      const asked = new URLSearchParams({ anywhere: true, position: "start", moves: moves.join(" ") });
+      const { kind, end: why, winner } = await (await fetch(`${base}api/v1/${game}?${asked}`)).json();
+      assert.equal(kind, "terminal");
+      assert.ok((await said(page)).includes(`The game is over${winner ? `, ${winner} has won` : ""}: ${why}`), await said(page));
+      await page.context().close();
+      continue;
     }
     const end = query(game, await named(page));
     const score = typeof end.score === "number" && end.score !== 0 ? ` by ${Math.abs(end.score)} disc` : "";
     const other = end.mover === "Black" ? "White" : "Black";
-    if (game.startsWith("othello"))
+    if (game === "connect-four")
+      assert.ok((await said(page)).includes(end.outcome === 0 ? "a draw" : `${end.outcome > 0 ? end.mover : end.mover === "Red" ? "Yellow" : "Red"} wins`), await said(page));
+    else
       assert.ok((await said(page)).includes(end.outcome === 0 ? "a draw" : `${end.outcome > 0 ? end.mover : other} wins${score}`), await said(page));
+    await page.context().close();
   }
+}
+
+// A game that is a list of states is played to its end against a level, by its numbers; the values are the table's.
+async function aListedGameIsPlayed() {
+  const page = await visit(link(NIM, "start"));
+  await compare(page, NIM, "start");
+  assert.equal(await page.textContent(".diagram"), "10 stones");
+  // Two stones leave 8, of which whoever takes loses; after any reply the multiple of four is restored.
+  const side = await page.$eval("#near select", (one) => one.getAttribute("aria-label"));
+  const other = await page.$eval("#far select", (one) => one.getAttribute("aria-label"));
+  await page.selectOption(`select[aria-label="${other}"]`, "alphabeta:2");
+  for (let stones = 10; stones > 0; ) {
+    await page.keyboard.press(String(stones % 4));
+    await page.waitForFunction((left) => {
+      const text = document.querySelector(".diagram").textContent;
+      return parseInt(text, 10) < left || document.getElementById("said").textContent.includes("The game is over");
+    }, stones - (stones % 4));
+    stones = parseInt(await page.textContent(".diagram"), 10);
+  }
+  assert.ok((await said(page)).includes(`The game is over: ${side} wins. You have won`), await said(page));
   await page.context().close();
+}
+
+// In Connect Four a click anywhere in a column plays it, and so does its number; the winning row is marked.
+async function columnsArePlayed() {
+  const page = await visit(link("connect-four", "start"));
+  await page.waitForSelector(".board");
+  const moves = ["4", "5", "4", "5", "4", "5", "4"];
+  for (const [at, column] of moves.entries()) {
+    if (at % 2) await page.keyboard.press(column);
+    else await page.click(`[data-square="column ${column}, row 6"]`);
+    await havingPlies(page, at + 1);
+  }
+  await saying(page, "The game is over: Red wins");
+  const row = await page.$$eval("[data-square]:has(.ring)", (all) => all.map((one) => one.dataset.square));
+  assert.deepEqual(row, [4, 3, 2, 1].map((row) => `column 4, row ${row}`));
+  await page.context().close();
+}
+
+// A game in any form opens with its review, whose figures are those of the command; a reload keeps it.
+async function aPastedGameIsReviewed() {
+  const page = await visit(link(OTHELLO, "start"));
+  await page.waitForSelector(".board");
+  await unfold(page, "position or a game");
+  const sgf = "(;FF[4]GM[2]SZ[4]PB[Ada]PW[Bob]\n;B[a2];W[a3]\n;B[a4];W[c1];B[d1])";
+  const file = `${tables}/pasted.sgf`;
+  writeFileSync(file, sgf);
+  const args = ["--tables", tables, "review", OTHELLO, file, "--json"];
+  const expected = JSON.parse(execFileSync(solver, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  async function holds() {
+    await page.waitForSelector(".review tbody");
+    const rows = await page.$$eval(".review tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+    const { moves } = expected.games[0];
+    const side = (name) => {
+      const all = moves.filter((one) => one.side === name && one.result_lost !== null);
+      const total = (field) => all.reduce((sum, one) => sum + one[field], 0);
+      const mistakes = all.filter((one) => one.result_lost || one.score_lost).length;
+      return [name, all.length, mistakes, all.filter((one) => one.result_lost).length, total("score_lost")].map(String);
+    };
+    assert.deepEqual(rows, ["Black", "White"].map(side));
+    const worst = await page.$$eval(".review .mistakes button", (all) => all.map((one) => one.textContent));
+    const isLost = ({ ply }) => moves[ply - 1].result_lost || moves[ply - 1].score_lost;
+    assert.deepEqual(worst, expected.worst.filter(isLost).slice(0, 6).map(({ ply }) => `${ply}. ${moves[ply - 1].move}`));
+  }
+  assert.ok(expected.worst.length > 1 && expected.judged === 5);
+  await page.fill("textarea[name=position]", sgf);
+  await page.click('.paste button:text-is("Go")');
+  await havingPlies(page, 5);
+  await holds();
+  await page.reload();
+  await havingPlies(page, 5);
+  await holds();
+  // A costly move is gone to; the game is known there without having been walked through.
+  await page.click(".review .mistakes button");
+  const [{ ply }] = expected.worst;
+  await standing(page, expected.games[0].moves[ply].position);
+  assert.equal(await page.$$eval(".last", (all) => all.length), 1);
+  // A file is opened too, and of several games one is chosen.
+  await page.setInputFiles("input[type=file]", { name: "two.txt", mimeType: "text/plain", buffer: Buffer.from("b1a1\nb1a1a2\n") });
+  await havingPlies(page, 2);
+  await page.selectOption('select[aria-label="Game"]', "1");
+  await havingPlies(page, 3);
+  // Whoever has played asks for the review.
+  await press(page, "New game");
+  await page.click("[data-square=b1]");
+  await page.click('button:text-is("Review the game")');
+  await page.waitForFunction(() => document.querySelector(".review tbody td")?.textContent === "1");
+  await page.context().close();
+}
+
+// A game of 600 moves is kept over a reload, and each step is quick.
+async function aLongGameStaysQuick() {
+  const moves = [];
+  let seed = 1;
+  let legal = [];
+  const asked = async (names) => {
+    const query = new URLSearchParams({ anywhere: true, position: "start", moves: names.join(" ") });
+    return (await (await fetch(`${base}api/v1/minishogi?${query}`)).json()).moves.map(({ move }) => move);
+  };
+  legal = await asked(moves);
+  while (moves.length < 600) {
+    seed = (seed * 48271) % 2147483647;
+    const move = legal.splice(seed % legal.length, 1)[0];
+    if (!move) {
+      // Every move ends the game: another one is looked for some plies before.
+      moves.length -= 5;
+      legal = await asked(moves);
+      continue;
+    }
+    const next = await asked([...moves, move]);
+    if (!next.length) continue;
+    moves.push(move);
+    legal = next;
+  }
+  const page = await visit(link("minishogi", "start"));
+  await page.waitForSelector(".board");
+  await press(page, "Hints");
+  await unfold(page, "position or a game");
+  await page.fill("textarea[name=position]", moves.join(" "));
+  await page.click('.paste button:text-is("Go")');
+  await havingPlies(page, 600);
+  await press(page, "Hints");
+  const times = [];
+  for (let at = 599; at > 594; at--) {
+    const begin = Date.now();
+    await page.keyboard.press(",");
+    await page.waitForFunction((ply) => document.querySelector("ol.line .now button")?.textContent.startsWith(`${ply}. `), at);
+    times.push(Date.now() - begin);
+  }
+  assert.ok(Math.min(...times) < 500, `${times}`);
+  assert.ok(await page.$eval("ol.line", (list) => list.scrollTop > 1000), "the list follows");
+  await page.reload();
+  await havingPlies(page, 600);
+  await page.waitForFunction(() => document.querySelector("ol.line .now button")?.textContent.startsWith("595. "));
+  await page.context().close();
+}
+
+// Everything that one needs to play fits a small laptop, and each button is large enough for a finger.
+async function aGameFitsTheWindow() {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 650 } });
+  const page = await context.newPage();
+  for (const game of [OTHELLO, SHOGI, "othello-8x8", "connect-four", "minishogi"]) {
+    await page.goto(`${base}#${game}`);
+    await page.waitForSelector("#controls button");
+    for (const part of ["#far", "#board", "#near", "#controls", "#verdict", "#moves"]) {
+      const { bottom, right } = await page.$eval(part, (one) => one.getBoundingClientRect());
+      assert.ok(bottom <= 650 && right <= 1366, `${game}: ${part} ends at ${bottom}`);
+    }
+    const small = await page.$$eval("button:not(.word), select, a.button", (all) =>
+      all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 40).map((one) => one.textContent),
+    );
+    assert.deepEqual(small, [], game);
+    assert.equal(await page.$$eval('#board [tabindex="0"], #board button:not([tabindex])', (all) => all.length), 1, game);
+  }
+  await context.close();
 }
 
 // Two policies on one board, and the positions in which they differ.
@@ -649,6 +819,7 @@ async function shogiHasHandsAndBounds() {
   // A move that may promote or not asks.
   await mini.fill("textarea[name=position]", "4k/R4/5/5/K4 b - 1");
   await mini.click('.paste button:text-is("Go")');
+  await standing(mini, "4k/R4/5/5/K4 b - 1");
   await mini.click('[data-square="5b"]');
   await mini.click('[data-square="5a"]');
   await mini.click('dialog button:has-text("promotes")');
@@ -731,6 +902,11 @@ try {
     variationsAreKept,
     unprovenPositionsAreSearched,
     gamesWithoutATableArePlayed,
+    aListedGameIsPlayed,
+    columnsArePlayed,
+    aPastedGameIsReviewed,
+    aLongGameStaysQuick,
+    aGameFitsTheWindow,
     policiesAreCompared,
     aWholeGameByMouse,
     aWholeGameByTouch,

@@ -231,9 +231,9 @@ impl Review {
         for record in records {
             let positions: Vec<AnyPosition> = record.played.positions().collect();
             let unknown = values.unknown(&mut positions.iter());
-            is_searched |= !unknown.is_empty();
             // Games behind the end of the searches show what is known of them.
             if !options.stop.load(Ordering::Relaxed) {
+                is_searched |= !unknown.is_empty();
                 let stop = Some(options.stop);
                 let limits = SearchLimits { stop, ..SearchLimits::within(options.time) };
                 values.search(&unknown, options.labels, &limits, each)?;

@@ -182,7 +182,6 @@ function one(view, at, [x, y], isEntry) {
         picked && "picked",
         view.marked.includes(at) && "marked",
         isLast && "last",
-        view.won.includes(at) && "won",
         isChecked && "check",
         legal && typeof moves[0].from === "number" && view.picked === null && "takes",
       ]
@@ -204,6 +203,7 @@ function one(view, at, [x, y], isEntry) {
   if (cell) group.append(drawn(view, cell, at));
   if (isLast && cell && isOthello(table) && view.to === at) group.append(svg("circle", { class: "last-dot", cx: 50, cy: 50, r: 9 }));
   if (isFlipped && cell) group.append(svg("circle", { class: "flipped-dot", cx: 50, cy: 50, r: 7 }));
+  if (view.won.includes(at)) group.append(svg("circle", { class: "arrow ring", cx: 50, cy: 50, r: 41 }));
   if (legal) mark(group, view, moves, cell);
   wanted.forEach(({ letter }) => {
     const middle = letter === "A" ? 18 : 82;

@@ -91,7 +91,7 @@ export function card({ answer, table, hints, over, event, search, oncancel, thin
     { class: "verdict" },
     el("p", { class: "headline" }, title),
     shown && bar(answer, table, words),
-    el("p", { class: "facts" }, facts.map((fact) => el("span", {}, fact)), (isOthello(table) || isOver) && discs(answer, table)),
+    el("p", { class: "facts" }, facts.map((fact) => el("span", {}, fact)), isOthello(table) && discs(answer, table)),
     search
       ? el("p", { class: "event" }, el("progress", { max: search.of, value: search.seconds, "aria-label": "time of the search" }), ` Searching: ${search.seconds} s of at most ${search.of} s `, button("Cancel search", oncancel, { class: "word" }))
       : thinks

@@ -257,17 +257,18 @@ export function curve(game, go) {
       lines.map((run) => svg("path", { class: "area", d: `M${run[0][0]} ${y(0.5)}L${run.join("L")}L${run.at(-1)[0]} ${y(0.5)}Z` })),
       lines.map((run) => svg("polyline", { points: run.join(" ") })),
       ranges.map(([lower, upper], at) =>
-        lower === upper || (guesses[at] !== null && upper - lower === 1) ? null : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
+        lower === upper || upper - lower === 1 ? null : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
       ),
       guessed(guesses, ranges, x, y),
       svg("line", { class: "here", x1: x(game.at), x2: x(game.at), y1: 4, y2: height - 4 }),
       ranges.map(([lower, upper], at) => {
+        if (upper - lower === 1 && guesses[at] === null && at !== game.at) return null;
         const lost = at > 0 && game.cost(at);
         return svg("circle", {
           class: [at === game.at && "now", guesses[at] !== null && "guess", lost && (lost.turns ? "blunder" : "mistake")].filter(Boolean).join(" "),
           cx: x(at),
           cy: y(guesses[at] ?? (lower + upper) / 2),
-          r: at === game.at ? 6 : 4,
+          r: at === game.at ? 6 : line.length > 120 ? 2 : 4,
         });
       }),
       ranges.map((_, at) =>

@@ -644,7 +644,7 @@ function frame() {
         parts.line,
         el("h2", {}, "Game"),
         parts.game,
-        foldable("Position", parts.place),
+        foldable("Open a position or a game", parts.place),
         foldable("Compare policies with the truth", shown.compare.element),
         shown.openings,
         foldable("The table", shown.facts),
