@@ -42,7 +42,8 @@ pub(super) const LONGEST_LINE: usize = 200;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// Name of the table; `search` where no table contains the position and a search found its value.
+    /// Name of the table; `search`, `stored solution` or `stored solution and search` where no table contains the position and
+    /// its value was found so.
     pub table: String,
     /// Position in one line.
     pub position: String,

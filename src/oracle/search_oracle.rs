@@ -241,8 +241,14 @@ impl Oracle for SearchOracle {
         &*self.game
     }
 
+    /// Returns what has answered since the last restart: a search, or a solution stored in the program.
     fn name(&self) -> String {
-        "search".to_string()
+        let name = match (self.was_stored(), self.spent().0) {
+            (false, _) => "search",
+            (true, 0) => "stored solution",
+            (true, _) => "stored solution and search",
+        };
+        name.to_string()
     }
 
     fn value_of(&self, position: &AnyPosition) -> Option<Value> {

@@ -194,7 +194,7 @@ async function aWholeGameByMouse() {
   await page.waitForSelector(".board");
   await page.selectOption('select[aria-label="Black"]', "alphabeta:1");
   await wholeGame(page, (square) => page.click(square ? `[data-square="${square}"]` : "button.move"));
-  assert.match(await page.textContent("#near .thought"), /wants only|likes|rates/);
+  assert.match(await page.textContent("#near .thought"), /chose/);
   await page.context().close();
 }
 
@@ -286,7 +286,7 @@ async function downloaded(page, form, ending) {
 async function unprovenPositionsAreSearched() {
   const page = await visit(link(BOUNDED, "start"));
   await page.waitForSelector(".board");
-  await page.waitForFunction(() => document.querySelector(".facts").textContent.includes("found by search"));
+  await page.waitForFunction(() => document.querySelector(".facts").textContent.includes("known by search"));
   assert.equal(await page.textContent(".headline"), "White wins by 8 discs");
   await page.context().close();
   // No stored solution has this position, so its search takes long.
@@ -304,7 +304,7 @@ async function gamesWithoutATableArePlayed() {
   const start = await visit();
   const wins = '.game-card:has(a[aria-label="Play othello-6x6"]) .wins';
   await start.waitForFunction((where) => document.querySelector(where).textContent, wins);
-  assert.equal(await start.textContent(wins), "White wins by 4 discs with best play, by the stored solution");
+  assert.equal(await start.textContent(wins), "White wins by 4 discs with best play, by a solution that comes with the program");
   await start.click('summary:has-text("Other sizes")');
   assert.ok((await start.$$('a[aria-label^="Play othello-"]')).length >= 20);
   await start.click('a[aria-label="Explore othello-6x6"]');
@@ -586,7 +586,7 @@ async function aGameAgainstPerfectIsLost() {
       );
     }, before);
   }
-  assert.match(await said(page), /^(Black|White) plays \S+: .*White wins by \d+ discs?\. You have lost/);
+  assert.match(await said(page), /^(Black|White) plays \S+[:.] .*White wins by \d+ discs?\. You have lost/);
   const all = await played(page);
   assert.equal(await page.$$eval(".curve circle", (list) => list.length), all + 1);
   const end = await named(page);

@@ -19,7 +19,7 @@ pub(super) fn search_text(search: &SearchOracle) -> String {
         (_, Empties::Uncounted) => "; empty squares count for nobody",
     };
     let (nodes, time) = (thousands(nodes), took(time.as_secs_f64()));
-    let how = if search.was_stored() { "the stored solution and search" } else { "search" };
+    let how = search.name();
     format!("\nBy {how}: {nodes} positions in {time}{empties}\n")
 }
 

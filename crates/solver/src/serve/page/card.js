@@ -2,7 +2,7 @@
 
 import { button, el, stone, svg } from "./dom.js";
 import { isOthello } from "./pieces.js";
-import { badge, bounds, grade, leaning, limits, plural, thousandNodes, verdict, words } from "./values.js";
+import { badge, bounds, grade, isSearched, leaning, limits, plural, thousandNodes, verdict, words } from "./values.js";
 
 // The value of a move as a chip, or a dash where nothing is known.
 export function chip(move, table) {
@@ -80,7 +80,8 @@ export function card({ answer, table, hints, over, event, search, oncancel, thin
   const facts = [
     isOver ? (answer.end ?? "The game is over") : shown ? `${answer.mover} to move${answer.in_check ? ", in check" : ""}` : answer.in_check && "in check",
     hints && !isOver && typeof answer.distance === "number" && `${plural(answer.distance, "ply")} to the end`,
-    hints && answer.table === "search" && answer.result !== null && "found by search",
+    hints && !isOver && answer.result !== null && "with best play",
+    hints && isSearched(answer) && answer.result !== null && `known by ${answer.table}`,
     hints && !isOver && answer.estimate && `an estimate, ${thousandNodes(answer.estimate.nodes)}`,
     answer.kind === "outside" && table.states !== null && limits(table),
     hints && !isOver && answer.result === null && table.has_scores && answer.kind !== "outside" && `${answer.mover}: ${range(answer)}`,

@@ -171,7 +171,10 @@ export function moves(game, go, stand, hints) {
   const row = ({ move, parent }, at) => {
     const lost = hints ? game.cost(at) : null;
     const side = table.sides.indexOf(moverOf(parent));
-    const value = ahead(game.made(at), side, table);
+    const made = game.made(at);
+    // Where nothing is proven, the estimate after the move has read further than the one before.
+    const next = line[at].answer;
+    const value = grade(made) === "open" && next?.estimate ? ahead(next, 1 - side, table) : ahead(made, side, table);
     const spoken = hints ? `: ${value.words}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
     const others = parent.next.filter((one) => one !== line[at]);
     return [

@@ -13,7 +13,7 @@ import { review } from "./review.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { start } from "./start.js";
 import { isShogi, kindOf, provide } from "./pieces.js";
-import { grade, verdict, words } from "./values.js";
+import { grade, isSearched, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
 const said = document.getElementById("said");
@@ -272,11 +272,12 @@ async function openGame(file, index, current) {
   judge();
 }
 
-// Seconds of the search for values that a review lacks.
+// Seconds of the search for values that a review lacks, and of one that is asked for.
 const REVIEW = 10;
+const LONG_REVIEW = 60;
 
 // Judges the moves of the line: at once by the table, then by a search.
-async function judge() {
+async function judge(limits = [0, REVIEW]) {
   const { game, table } = shown;
   const moves = game.line.slice(1).map(({ move }) => move.move).join(" ");
   const asked = { position: game.root.answer.position, form: "lines" };
@@ -286,7 +287,7 @@ async function judge() {
   keep();
   if (!shown.hints) toggle("hints");
   try {
-    for (const seconds of [0, REVIEW]) {
+    for (const seconds of limits) {
       drawGame();
       const { games, moves: all, judged, values } = await api.review(table.table, moves, { ...asked, seconds, signal: mine.signal });
       if (shown?.reviewing !== mine) return;
@@ -391,7 +392,7 @@ function cancelSearch() {
 // Returns whether a search on request may prove values that are open here.
 function isSearchable({ answer, table }) {
   if (!answer.moves.length) return false;
-  if (isShogi(table) && table.states === null) return answer.result === null && answer.table !== "search";
+  if (isShogi(table) && table.states === null) return answer.result === null && !isSearched(answer);
   if (table.score_unit !== "disc") return false;
   const isOpen = answer.result === null || answer.moves.some((move) => grade(move) === "open");
   const empty = answer.board.cells.filter((cell) => !cell).length;
@@ -452,8 +453,10 @@ async function advance(move, current, reason = "") {
   if (isReply) keep();
   else remember();
   const lost = hints && game.cost(game.at);
-  const value = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
-  arrive(`${mover} plays ${move.move}${value}.`, false, true);
+  // The verdict says what is expected now, and how the game has ended.
+  const isSaid = hints && grade(move) !== "open" && answer.kind !== "terminal";
+  const value = [isSaid && words(move, table), lost && `a mistake: ${lost.words}`].filter(Boolean).join(", ");
+  arrive(`${mover} plays ${move.move}${value && ": "}${value}.`, false, true);
   if (reason) shown.thoughts[table.sides.indexOf(mover)] = reason;
   drawPlayers();
 }
@@ -531,7 +534,7 @@ function thinking(policy, began, current) {
 async function chosenBy(policy) {
   const { game, table } = shown;
   const { answer } = game;
-  const isProven = answer.table !== "search" && answer.moves.every((move) => grade(move) !== "open");
+  const isProven = !isSearched(answer) && answer.moves.every((move) => grade(move) !== "open");
   if (policy !== "perfect" || isProven) return api.decision(table.table, policy, answer.position);
   const best = bestMoves(answer);
   const moves = answer.moves.map((move) => ({ ...move, probability: best.includes(move) ? 1 / best.length : 0 }));
@@ -645,7 +648,7 @@ function frame() {
         el("h2", {}, "Game"),
         parts.game,
         foldable("Open a position or a game", parts.place),
-        foldable("Compare policies with the truth", shown.compare.element),
+        foldable("Compare policies with the exact values", shown.compare.element),
         shown.openings,
         foldable("The table", shown.facts),
       ),
@@ -685,7 +688,7 @@ function drawGame() {
     played(game, (at) => stand(at, true), (node) => standAt(node, true), hints),
     hints && curve(game, (at) => stand(at, true)),
     game.line.length > 1 &&
-      review({ game, file, isShown: isReviewed && hints, isRunning: reviewing !== null, judge, cancel, choose, go: (at) => stand(at, true) }),
+      review({ game, file, isShown: isReviewed && hints, isRunning: reviewing !== null, judge: () => judge(), further: () => judge([LONG_REVIEW]), cancel, choose, go: (at) => stand(at, true) }),
     game.line.length > 1 && exports(),
   );
   scrollToMove();

@@ -59,21 +59,16 @@ const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 
 // Describes the opinion of an opponent about the position in which it chose a move.
 export function thought(decision, asked, chosen) {
   const { policy, expected_outcome: outcome, expected_score: score, moves } = decision;
-  const alone = policy !== asked && `${nameOf(asked)} does not know this position, ${nameOf(policy)} moves instead`;
+  const alone = policy !== asked && `${nameOf(asked)} does not know this position, ${nameOf(policy)} moved instead`;
   const sure = moves.filter((move) => move.probability > 0);
   const most = Math.max(...sure.map((move) => move.probability));
   const likeliest = sure.filter((move) => move.probability === most);
   const likely = likeliest.find((move) => move.action === chosen.action) ?? likeliest[0];
   const expects =
     typeof score === "number" && policy !== "perfect"
-      ? `expects ${score > 0 ? "to win by" : score < 0 ? "to lose by" : "a draw,"} ${Math.abs(score).toFixed(1)}`
-      : typeof outcome === "number" && policy !== "perfect"
-        ? `expects ${outcome > 0.05 ? "to win" : outcome < -0.05 ? "to lose" : "a draw"} (${outcome.toFixed(2)})`
-        : policy === "perfect" && "knows the best moves";
-  const others = sure.length - 1;
-  const choice =
-    others > 0
-      ? `likes ${likely.move} ${likeliest.length === sure.length ? `as much as ${others === 1 ? "another move" : `${others} others`}` : `most (${percent(likely.probability)})`}`
-      : likely && `wants only ${likely.move}`;
+      ? `expected ${score > 0 ? "to win by" : score < 0 ? "to lose by" : "a draw,"} ${Math.abs(score).toFixed(1)}`
+      : typeof outcome === "number" && policy !== "perfect" && `expected ${outcome > 0 ? "+" : ""}${outcome.toFixed(2)} (1 wins, \u22121 loses)`;
+  const share = likeliest.length > 1 ? `one of ${likeliest.length} that it liked best` : sure.length > 1 && percent(likely.probability);
+  const choice = likely && [`chose ${chosen.move}`, chosen.action === likely.action ? share : `liked ${likely.move} best`].filter(Boolean).join(", ");
   return [alone, expects, choice].filter(Boolean).join("; ");
 }

@@ -29,7 +29,7 @@ function sideRow(name, all, unit) {
 }
 
 // Buttons and figures below the list of the game. Until it is judged there is a button for that.
-export function review({ game, file, isShown, isRunning, judge, cancel, choose, go }) {
+export function review({ game, file, isShown, isRunning, judge, further, cancel, choose, go }) {
   const { table, line } = game;
   const count = line.length - 1;
   const games = file?.games ?? [];
@@ -51,7 +51,7 @@ export function review({ game, file, isShown, isRunning, judge, cancel, choose, 
     .filter((one) => one.isMistake)
     .sort((one, other) => other.result - one.result || other.score - one.score || one.at - other.at)
     .slice(0, WORST);
-  const heads = ["", "judged", "mistakes", "result turned", ...(unit ? [`${unit}s lost`] : [])];
+  const heads = ["", "judged", "mistakes", "results turned", ...(unit ? [`${unit}s lost`] : [])];
   return el(
     "section",
     { class: "review", "aria-label": "Review" },
@@ -60,7 +60,7 @@ export function review({ game, file, isShown, isRunning, judge, cancel, choose, 
     el(
       "p",
       { class: "note" },
-      `${all.length} of ${plural(count, "move")} are judged: their value and that of the position are proven${game.values ? ` (${game.values})` : ""}.`,
+      `${all.length} of ${plural(count, "move")} are judged: those of which the exact value is known${game.values ? ` (${game.values})` : ""}.`,
       isRunning && [" Searching … ", button("Cancel", cancel, { class: "word" })],
     ),
     el(
@@ -74,6 +74,7 @@ export function review({ game, file, isShown, isRunning, judge, cancel, choose, 
       ),
     ),
     all.length > 0 && !worst.length && el("p", {}, "No judged move was a mistake."),
+    worst.length > 0 && el("p", {}, "Costliest mistakes:"),
     worst.length > 0 &&
       el(
         "ol",
@@ -90,6 +91,6 @@ export function review({ game, file, isShown, isRunning, judge, cancel, choose, 
           );
         }),
       ),
-    !isRunning && all.length < count && el("div", { class: "row" }, button("Search again", judge)),
+    !isRunning && all.length < count && el("div", { class: "row" }, button("Search further back (60 s)", further)),
   );
 }

@@ -58,7 +58,7 @@ function untabled(games, about) {
     const [thumb, wins] = [el("div", { class: "thumb" }), el("p", { class: "wins" })];
     about(game, (table) => {
       if (table.picture) thumb.append(pictured(table.picture));
-      if (table.roots.length) wins.append(`${winner(table)}, by the stored solution`);
+      if (table.roots.length) wins.append(`${winner(table)}, by a solution that comes with the program`);
     });
     return el(
       "li",
@@ -69,8 +69,8 @@ function untabled(games, about) {
     );
   };
   return [
-    el("h2", {}, "Games without a table"),
-    el("p", { class: "note" }, "Values near the end are exact, by search; before that they are estimates, marked ≈. With a table all are exact: ", el("code", {}, "solver solve 4x5"), "."),
+    el("h2", {}, "Other games"),
+    el("p", { class: "note" }, "Their values are exact near the end, by search; before that they are estimates, marked ≈. A command solves a game whole: ", el("code", {}, "solver solve 4x5"), "."),
     el("ul", { class: "tables" }, games.filter(({ game }) => known(game)).map(card)),
     families.size > 0 &&
       el(
@@ -117,10 +117,12 @@ export function start({ tables, unavailable, games }, about) {
       el("details", {}, el("summary", {}, el("span", { class: "hidden" }, `${table.table}: `), "Counts"), el("ul", {}, facts(table))),
     );
   };
+  const solved = tables.filter(({ states }) => states !== null);
   return el(
     "div",
     {},
-    el("ul", { class: "tables" }, tables.filter(({ states }) => states !== null).map(card)),
+    solved.length > 0 && el("h2", {}, "Solved games"),
+    el("ul", { class: "tables" }, solved.map(card)),
     games.length > 0 && untabled(games, about),
     unavailable.length > 0 && el("h2", {}, "Tables that cannot be opened"),
     unavailable.length > 0 &&

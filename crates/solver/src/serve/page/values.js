@@ -45,8 +45,8 @@ function expectedWords({ estimate }, table) {
     ? `a ${NAMES[outcome]} in ${plural(distance, "ply")}`
     : amount === 0
       ? "about even"
-      : `about ${advantage > 0 ? "ahead" : "behind"} by ${plural(amount, table.has_scores ? (table.score_unit ?? "point") : "pawn")}`;
-  return `${said} (estimate)`;
+      : `${advantage > 0 ? "ahead" : "behind"} by about ${plural(amount, table.has_scores ? (table.score_unit ?? "point") : "pawn")}`;
+  return `${said} (an estimate)`;
 }
 
 // A value in a few characters; none where nothing is known.
@@ -101,11 +101,14 @@ function open(value, table) {
   return [said, least && value.distance_lower > 1 ? least : null];
 }
 
+// Returns whether a value was found outside a table.
+export const isSearched = ({ table }) => ["search", "stored solution", "stored solution and search"].includes(table);
+
 // The value of a position, with the players by name.
 export function verdict(answer, table) {
   const said = verdictOf(answer, table);
-  if (answer.table !== "search" || answer.result === null) return said;
-  return `${said}. ${table.states === null ? "Found" : "Not in the table: found"} by search`;
+  if (!isSearched(answer) || answer.result === null) return said;
+  return `${said}. ${table.states === null ? "Known" : "Not in the table: known"} by ${answer.table}`;
 }
 
 function verdictOf(answer, table) {
