@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parent.parent
 # Pages outside docs/, and their places on the site.
 PAGES = {
-    "README.md": "index.md",
+    "README.md": "overview.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",

@@ -28,6 +28,8 @@ mod serve;
 mod serve_page;
 mod shell;
 mod sizes;
+#[cfg(unix)]
+mod terminal;
 #[cfg(feature = "onnx")]
 mod train;
 #[cfg(feature = "onnx")]

@@ -656,7 +656,7 @@ class Report:
         self, path: PathLike | None = None, *, highlight: str | None = None, against: Report | PathLike | None = None
     ) -> str:
         """Returns the report as one self-contained page, and writes it to ``path`` if given. It brings the policy
-        ``highlight`` out (by default the first that is not built in), and shows what changed since ``against``: an
+        ``highlight`` out (by default the best that is not built in), and shows what changed since ``against``: an
         earlier report, or a file of one's JSON."""
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
         earlier = None

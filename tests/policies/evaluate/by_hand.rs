@@ -91,6 +91,8 @@ fn figures_are_those_worked_out_by_hand() {
 
     let mut first = Figures { positions: 1, scored: 1, ..Figures::default() };
     first.result_kept = 0.75;
+    // Two of four moves keep the win.
+    first.chance_kept = 0.5;
     first.score_kept = 0.5;
     // A draw for a win with 1/8, a loss for a win with 1/8.
     first.result_lost = 0.125 + 0.25;
@@ -107,7 +109,7 @@ fn figures_are_those_worked_out_by_hand() {
     first.likeliest = kept;
     first.entropy = 0.5 * 2f64.ln() + 0.25 * 4f64.ln() + 2.0 * 0.125 * 8f64.ln();
     let mut second = Figures { positions: 1, scored: 1, ..Figures::default() };
-    (second.result_kept, second.score_kept) = (1.0, 1.0);
+    (second.result_kept, second.chance_kept, second.score_kept) = (1.0, 1.0, 1.0);
     (second.entropy, second.top) = (0.5 * 4f64.ln() + 0.5 * 2f64.ln(), [1.0; 3]);
     second.likeliest = kept;
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;

@@ -21,6 +21,8 @@ pub struct Figures {
     pub timed: u64,
     /// Probability of moves that keep the best outcome.
     pub result_kept: f64,
+    /// Share of the moves that keep the best outcome, which is what uniform random moves keep.
+    pub chance_kept: f64,
     /// Probability of moves that keep the best score.
     pub score_kept: f64,
     /// In the timed positions: probability of moves that keep the best outcome and win as soon, or lose as
@@ -108,6 +110,7 @@ impl Figures {
         self.scored += other.scored;
         self.timed += other.timed;
         self.result_kept += other.result_kept;
+        self.chance_kept += other.chance_kept;
         self.score_kept += other.score_kept;
         self.plies_kept += other.plies_kept;
         self.result_lost += other.result_lost;
@@ -133,6 +136,11 @@ impl Figures {
     /// Returns the mean probability of keeping the best outcome.
     pub fn result_kept(&self) -> Option<f64> {
         self.mean(self.result_kept)
+    }
+
+    /// Returns the mean probability of keeping the best outcome by uniform random moves.
+    pub fn chance_kept(&self) -> Option<f64> {
+        self.mean(self.chance_kept)
     }
 
     /// Returns the mean probability of keeping the best score.
@@ -237,6 +245,8 @@ impl Figures {
         }
         self.positions += count;
         self.result_kept += outcome.total() * weight;
+        let keeping = truths.iter().filter(|truth| truth.outcome == best.outcome).count();
+        self.chance_kept += keeping as f64 / truths.len().max(1) as f64 * weight;
         if has_scores {
             self.scored += count;
             self.score_kept += score.total() * weight;

@@ -1,7 +1,6 @@
 //! The full accuracy report as aligned text.
 
 use super::columns::{meanings, of_moves};
-use super::grid::WIDTH;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{counted, thousands};
@@ -9,6 +8,7 @@ use super::report_tables::{
     by_groups, by_words, capitalised, figures, forced, games, sets, squares,
 };
 use super::roles::Roles;
+use super::sanitise::width;
 use super::verdict::{plies_text, repetition_text};
 use crate::judge::{AccuracyReport, By, RootFacts, TableFacts};
 use yomikiri::rules::Repetition;
@@ -189,7 +189,7 @@ pub(super) fn wrapped(name: &str, text: &str) -> String {
         }
         for word in part.split(' ') {
             let last = lines.len() - 1;
-            if lines[last].chars().count() + 1 + word.chars().count() > WIDTH {
+            if lines[last].chars().count() + 1 + word.chars().count() > width() {
                 lines.push(INDENT.to_string());
             } else if !lines[last].ends_with(' ') {
                 lines[last].push(' ');

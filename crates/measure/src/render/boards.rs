@@ -146,10 +146,13 @@ impl Boards {
             escaped(label),
             width * 2 / 5
         );
-        let mut squares = String::new();
-        for at in 0..rows * columns {
-            let (x, y) = corner(at);
-            let _ = write!(squares, "M{x} {y}h{SIDE}v{SIDE}h-{SIDE}z");
+        let (across, down) = (columns * SIDE, rows * SIDE);
+        let mut squares = format!("M{left} {edge}h{across}v{down}h-{across}z");
+        for column in 1..columns {
+            let _ = write!(squares, "M{} {edge}v{down}", left + column * SIDE);
+        }
+        for row in 1..rows {
+            let _ = write!(squares, "M{left} {}h{across}", edge + row * SIDE);
         }
         let colours = format!("fill=\"{square}\" stroke=\"{line}\" stroke-width=\"3\"");
         let _ = write!(svg, "<path class=\"square\" {colours} d=\"{squares}\"/>");
@@ -177,13 +180,13 @@ impl Boards {
             });
         }
         if moves.is_some() {
+            svg += "<g class=\"label\" font-size=\"22\" fill=\"currentColor\" text-anchor=\"middle\" dominant-baseline=\"central\">";
             let names = self.layout.column_names.iter().enumerate();
-            svg.extend(
-                names.map(|(at, name)| text(left + at * SIDE + SIDE / 2, EDGE / 2, 22, name)),
-            );
+            svg.extend(names.map(|(at, name)| text(left + at * SIDE + SIDE / 2, EDGE / 2, name)));
             let x = if self.is_shogi() { columns * SIDE + EDGE / 2 } else { EDGE / 2 };
             let names = self.layout.row_names.iter().enumerate();
-            svg.extend(names.map(|(at, name)| text(x, edge + at * SIDE + SIDE / 2, 22, name)));
+            svg.extend(names.map(|(at, name)| text(x, edge + at * SIDE + SIDE / 2, name)));
+            svg += "</g>";
         }
         svg + "</svg>"
     }
@@ -247,12 +250,8 @@ fn of_side(piece: &str, is_first: bool) -> String {
     if is_first { piece.to_uppercase() } else { piece.to_lowercase() }
 }
 
-fn text(x: usize, y: usize, size: usize, text: &str) -> String {
-    format!(
-        "<text class=\"label\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"currentColor\" text-anchor=\"middle\" \
-         dominant-baseline=\"central\">{}</text>",
-        escaped(text)
-    )
+fn text(x: usize, y: usize, text: &str) -> String {
+    format!("<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(text))
 }
 
 /// Draws a disc with a letter, if there is one.
@@ -338,7 +337,12 @@ mod tests {
         let (discs, board) = draw(&*othello("4").unwrap());
         assert_eq!(discs.matches("<circle").count(), 2);
         assert_eq!(board.matches("#othello-4x4-X\"").count(), 2);
-        assert_eq!((board.matches("100z").count(), board.contains(OTHELLO.square)), (16, true));
+        // The edge, and three lines each way.
+        let lines = [("h400", 1 + 3), ("v400", 1 + 3)];
+        for (line, count) in lines {
+            assert_eq!(board.matches(line).count(), count, "{line}");
+        }
+        assert!(board.contains(OTHELLO.square));
         let (animals, board) = draw(&*shogi(&ANIMAL_SHOGI));
         assert!(board.contains(SHOGI.square) && !board.contains(OTHELLO.square), "{board}");
         assert_eq!(board.matches("rotate(180").count(), 4);

@@ -1,11 +1,9 @@
 //! Aligned columns of text.
 
-use super::sanitise::{BOLD, shown, styled};
+use super::sanitise::{self, BOLD, shown, styled};
 
 /// Minimum width of all columns but the first, so that consecutive tables line up.
 const LEAST: usize = 6;
-/// Maximum width of a line: that of a terminal.
-pub(super) const WIDTH: usize = 100;
 
 /// Rows of cells, the first column aligned left and the others right, two spaces apart. All rows have
 /// equally many cells.
@@ -63,10 +61,11 @@ impl Grid {
             cells.map(|cell| cell.chars().count()).fold(least, usize::max)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let width_of_line = sanitise::width();
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut used = usize::MAX;
         for column in 1..columns {
-            if used.saturating_add(2 + widths[column]) > WIDTH {
+            if used.saturating_add(2 + widths[column]) > width_of_line {
                 blocks.push(Vec::new());
                 used = widths[0];
             }

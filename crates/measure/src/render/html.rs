@@ -16,7 +16,8 @@ use super::report_tables::{
     squares, takers, times,
 };
 use super::roles::Roles;
-use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
+use super::strip::{Mark, Picture, Scale, picture};
+use crate::judge::{AccuracyReport, By, FiguresBySet, ForcedFigures, Mistake, MoveFacts};
 
 /// Origin of a page, and what it brings out.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct About {
     pub date: String,
     /// Checksum of the table's manifest.
     pub checksum: String,
-    /// Index of the policy to bring out; by default the first that is not built in.
+    /// Index of the policy to bring out; by default the best that is not built in.
     pub highlight: Option<usize>,
     /// Address of the server that links to positions lead to.
     pub server: String,
@@ -55,6 +56,10 @@ struct PolicyView {
     kept: String,
     /// Place of its mark in the strip, in percent of the width.
     mark: Option<String>,
+    /// Ends of its confidence interval there: the first, and the width.
+    interval: Option<[String; 2]>,
+    /// Arrow from its mark by the earlier report: the left end, the width, and `better` or `worse`.
+    earlier: Option<(String, String, &'static str)>,
     /// Lane of its name in the strip.
     lane: Option<usize>,
     /// `true` if its mark stands left of its name.
@@ -71,8 +76,11 @@ pub(super) struct MistakeView {
     /// Drawing, with the best move and the one that costs the most; empty in a game without a board of squares.
     pub board: String,
     pub diagram: String,
+    position: String,
     label: String,
     pub what: String,
+    /// Frequency with which games meet it, in words; empty if that is not known.
+    met: String,
     pub details: String,
     pub note: String,
     link: Option<String>,
@@ -101,13 +109,30 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let curves = roles.curves.iter().map(|curve| {
         context! { name => curve.name, plots => Value::from_serialize(learning(report, &roles, curve)) }
     });
-    let (heads, policies) = policies(report, &roles);
+    let (heads, policies, scale) = policies(report, &roles);
+    let chance = chance(report, &roles);
+    let hero = hero(report, &roles);
+    let range = range(report, &roles);
+    let headline = headline(report, &roles);
+    let worst = roles.highlight.and_then(|at| mistake_views(report, at, about).into_iter().next());
+    let worst = worst.filter(|worst| !worst.what.is_empty());
+    let picture = headline
+        .as_ref()
+        .map(|headline| passed_on(report, &policies, scale, chance, headline, worst.as_ref()));
     let page = template.render(context! {
         lanes => policies.iter().filter_map(|policy| policy.lane).max().map_or(1, |lane| lane + 1),
         style => include_str!("page/report.css").to_string() + BOARD_CSS,
         script => include_str!("page/report.js"),
         title => report.words.game,
-        hero => hero(report, &roles),
+        hero,
+        headline,
+        trail => trail(report, &roles, scale),
+        range,
+        picture,
+        worst => Value::from_serialize(worst),
+        ticks => Value::from_serialize(scale.ticks()),
+        chance => chance.map(|share| context! { place => format!("{:.2}", scale.place(share)), share => percent(share), of_hundred => of_hundred(share) }),
+        is_logarithmic => matches!(scale, Scale::Errors { .. }),
         facts => facts(report),
         policies => Value::from_serialize(policies),
         heads,
@@ -121,7 +146,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         units => report.words.units,
         most => report.words.most,
         scores => report.table.has_scores(),
-        changes => Value::from_serialize(changes(report, &roles)),
+        changes => Value::from_serialize(changes(report, &roles, about)),
         curves => curves.collect::<Vec<_>>(),
         across => by_words(report, by).1,
         small,
@@ -129,6 +154,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         by_moves => Value::from_serialize(by_group(report, &roles, By::Moves)),
         plots => Value::from_serialize(plots.into_iter().flatten().collect::<Vec<_>>()),
         bounded => Value::from_serialize(forced(report, &roles)),
+        forced_words => forced_words(report, &roles),
         takers => Value::from_serialize(takers(report, &roles)),
         games => Value::from_serialize(games(report, &roles)),
         squares => Value::from_serialize(squares(report, &roles)),
@@ -163,6 +189,54 @@ fn kept(figures: &FiguresBySet) -> Option<f64> {
     figures.decisive_result.result_kept()
 }
 
+/// Returns what uniform random moves keep in the positions of the highlighted policy's figure, or of all.
+fn chance(report: &AccuracyReport, roles: &Roles) -> Option<f64> {
+    let sets = match roles.highlight {
+        Some(at) => report.policies[at].held_out(),
+        None => &report.policies.first()?.total,
+    };
+    sets.decisive_result.chance_kept()
+}
+
+/// Writes a share as a number of a hundred.
+fn of_hundred(share: f64) -> String {
+    percent(share).trim_end_matches('%').to_string()
+}
+
+/// Returns the least and the greatest share that policies other than the references keep, as numbers of a hundred.
+fn range(report: &AccuracyReport, roles: &Roles) -> Option<[String; 2]> {
+    let shares = || roles.ranked.iter().filter_map(|&at| kept(report.policies[at].held_out()));
+    let best = shares().fold(f64::NEG_INFINITY, f64::max);
+    let least = shares().fold(f64::INFINITY, f64::min);
+    (best >= least).then(|| [least, best].map(of_hundred))
+}
+
+/// Returns the headline of a bounded table: how often proven wins are kept, and proven losses taken; `None` where nothing is
+/// proven of some moves only.
+fn forced_words(report: &AccuracyReport, roles: &Roles) -> Option<String> {
+    type Of = fn(&ForcedFigures) -> Option<f64>;
+    let (own, all) = (roles.highlight, &report.policies);
+    let words = |of: Of| {
+        let share = |at: usize| all[at].forced.as_ref().and_then(of);
+        let shares = || roles.ranked.iter().filter_map(|&at| share(at));
+        let least = of_hundred(shares().reduce(f64::min)?);
+        let most = of_hundred(shares().reduce(f64::max)?);
+        Some(match own {
+            Some(at) => of_hundred(share(at)?),
+            None if least == most => least,
+            None => format!("{least} to {most}"),
+        })
+    };
+    let who = own.map_or("Policies", |at| &roles.short[at]);
+    let [keep, take] = if own.is_some() { ["keeps", "takes"] } else { ["keep", "take"] };
+    let kept = words(|of| of.won_kept)
+        .map(|share| format!("{keep} a proven win in {share} of 100 positions"));
+    let taken = words(|of| of.at_risk_lost)
+        .map(|share| format!("{take} a proven loss in {share} of 100 at risk"));
+    let parts: Vec<String> = kept.into_iter().chain(taken).collect();
+    (!parts.is_empty()).then(|| format!("{who} {}.", parts.join(" and ")))
+}
+
 /// Returns the page's opening sentence in parts.
 fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
     let Some((at, share)) =
@@ -170,8 +244,8 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
     else {
         return Value::from(());
     };
-    let of_hundred = |share: f64| percent(share).trim_end_matches('%').to_string();
-    let random = roles.random.filter(|&random| random != at);
+    let before = report.changes.as_ref().and_then(|changes| changes.policies[at].as_ref());
+    let before = before.and_then(|of| of.figures.get("result_kept")).map(|[before, _]| *before);
     let intervals = report.policies[at].intervals.as_ref();
     let interval = intervals
         .and_then(|intervals| intervals.of("result_kept"))
@@ -180,13 +254,87 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
         at,
         name => roles.short[at],
         kept => of_hundred(share),
-        chance => random.and_then(|at| kept(&report.policies[at].total)).map(of_hundred),
+        before => before.filter(|before| of_hundred(*before) != of_hundred(share)).map(of_hundred),
         interval,
         held_out => report.policies[at].has_learned().then(|| {
-            [report.policies[at].held_out(), &report.policies[at].total]
-                .map(|sets| thousands(sets.decisive_result.positions))
+            thousands(report.policies[at].held_out().decisive_result.positions)
         }),
     }
+}
+
+/// Returns the page's headline as text, as links to it show it; `None` if nothing decides the result.
+fn headline(report: &AccuracyReport, roles: &Roles) -> Option<String> {
+    let chance = chance(report, roles).map(of_hundred)?;
+    let game = &report.words.game;
+    let own = roles.highlight.and_then(|at| Some((at, kept(report.policies[at].held_out())?)));
+    Some(match own {
+        Some((at, share)) => format!(
+            "{} keeps the result in {} of 100 positions of {game} where the move decides it; chance keeps {chance}.",
+            roles.short[at],
+            of_hundred(share)
+        ),
+        None => {
+            let [least, best] = range(report, roles)?;
+            format!(
+                "Policies on {game} keep the result in {least} to {best} of 100 positions where the move decides it; chance keeps {chance}."
+            )
+        }
+    })
+}
+
+/// Returns the picture of the headline, the strip and the costliest mistake.
+fn passed_on(
+    report: &AccuracyReport,
+    policies: &[PolicyView],
+    scale: Scale,
+    chance: Option<f64>,
+    headline: &str,
+    worst: Option<&MistakeView>,
+) -> String {
+    let number = |text: &String| text.parse::<f64>().unwrap_or(0.0);
+    let mark = |policy: &&PolicyView| {
+        let interval = policy
+            .interval
+            .as_ref()
+            .map(|[from, width]| [number(from), number(from) + number(width)]);
+        policy.mark.as_ref().map(|place| (number(place), interval))
+    };
+    let marks = policies.iter().filter_map(|policy| {
+        let (place, interval) = mark(&policy)?;
+        let name = if policy.is_own {
+            format!("{} {}", policy.short, policy.kept)
+        } else {
+            policy.short.clone()
+        };
+        Some((place, interval, name, policy))
+    });
+    let marks: Vec<_> = marks.collect();
+    let ticks = scale.ticks();
+    let decisive = report.policies.first().map_or(0, |of| of.total.decisive_result.positions);
+    let below =
+        format!("yomikiri: {} such positions of {}", thousands(decisive), report.table.name);
+    let what = worst.map(|worst| match worst.met.is_empty() {
+        true => worst.what.clone(),
+        false => format!("{}: {}", worst.what, worst.met),
+    });
+    let board = worst.zip(what.as_ref()).filter(|(worst, _)| worst.board.starts_with("<svg"));
+    picture(&Picture {
+        heading: headline,
+        below: &below,
+        marks: marks
+            .iter()
+            .map(|(place, interval, name, policy)| Mark {
+                place: *place,
+                name,
+                colour: policy.colour,
+                is_own: policy.is_own,
+                interval: *interval,
+            })
+            .collect(),
+        chance: chance.map(|share| (scale.place(share), format!("chance {}", percent(share)))),
+        ticks: &ticks,
+        board: board.map(|(worst, what)| (&worst.board[..], &what[..])),
+    })
 }
 
 /// Returns what was measured, as pairs of a name and a sentence.
@@ -229,26 +377,42 @@ fn facts(report: &AccuracyReport) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the headings of the ranking and the policies, best first.
-fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyView>) {
-    let table = ranking(report, &columns(report), |_, at| roles.starred[at].clone());
+/// Returns the headings of the ranking, the policies, best first, and the scale of the strip.
+fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyView>, Scale) {
+    let is_shown = |at| !roles.is_between(at);
+    let table = ranking(report, &columns(report), is_shown, |_, at| roles.starred[at].clone());
     let shares: Vec<Option<f64>> =
         report.policies.iter().map(|policy| kept(policy.held_out())).collect();
-    let least = shares.iter().flatten().fold(1.0, |a: f64, &b| a.min(b));
-    let least = ((least * 20.0).floor() / 20.0).min(0.95);
+    let scale: Vec<f64> = shares.iter().flatten().copied().chain(chance(report, roles)).collect();
+    let scale = Scale::of(&scale);
+    let place = |share: f64| format!("{:.2}", scale.place(share));
+    let interval = |at: usize| {
+        let of = report.policies[at].intervals.as_ref()?.of("result_kept")?;
+        Some([place(of.lower), format!("{:.2}", scale.place(of.upper) - scale.place(of.lower))])
+    };
+    let earlier = |at: usize| {
+        let of = report.changes.as_ref()?.policies.get(at)?.as_ref()?;
+        let [before, now] = *of.figures.get("result_kept")?;
+        let [from, to] = [before, now].map(|share| scale.place(share));
+        let kind = if to > from { "better" } else { "worse" };
+        (from != to)
+            .then(|| (format!("{:.2}", from.min(to)), format!("{:.2}", (to - from).abs()), kind))
+    };
     let thrown = |at: usize| {
         let of = &report.policies[at].held_out().decisive_result;
         [of.win_to_draw(), of.draw_to_loss(), of.win_to_loss()].map(|share| share.unwrap_or(0.0))
     };
     let most = (0..report.policies.len()).map(|at| thrown(at).iter().sum()).fold(1e-9, f64::max);
-    let view = |(place, RowView { at, cells, .. }): (usize, RowView)| {
+    let view = |(number, RowView { at, cells, .. }): (usize, RowView)| {
         let at = at.unwrap_or_default();
         let name = &report.policies[at].policy;
         let [to_draw, from_draw, to_loss] = thrown(at);
         PolicyView {
             at,
-            place,
+            place: number,
             tied: report.policies[at].tied,
+            interval: interval(at),
+            earlier: earlier(at),
             is_reference: [roles.perfect, roles.random].contains(&Some(at)),
             short: roles.short[at].clone(),
             starred: roles.starred[at].clone(),
@@ -256,9 +420,9 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyV
             colour: roles.colours[at],
             is_own: roles.highlight == Some(at),
             kept: or_none(shares[at], percent),
-            mark: shares[at].map(|share| format!("{:.2}", 100.0 * (share - least) / (1.0 - least))),
+            mark: shares[at].map(place).filter(|_| roles.random != Some(at)),
             lane: None,
-            is_left: shares[at].is_some_and(|share| share - least < 0.6 * (1.0 - least)),
+            is_left: shares[at].is_some_and(|share| scale.place(share) < 60.0),
             thrown: [to_draw, from_draw, to_loss]
                 .map(|share| format!("{:.2}", 100.0 * share / most)),
             thrown_words: format!(
@@ -272,7 +436,19 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyV
     };
     let mut all: Vec<PolicyView> = (1..).zip(table.rows).map(view).collect();
     place_names(&mut all);
-    (table.head, all)
+    (table.head, all, scale)
+}
+
+/// Returns the places in the strip of checkpoints between the best and the last of their run.
+fn trail(report: &AccuracyReport, roles: &Roles, scale: Scale) -> Vec<Value> {
+    let mark = |at: usize| {
+        let share = kept(report.policies[at].held_out())?;
+        let place = format!("{:.2}", scale.place(share));
+        Some(
+            context! { place, name => roles.short[at], kept => percent(share), colour => roles.colours[at] },
+        )
+    };
+    (0..report.policies.len()).filter(|&at| roles.is_between(at)).filter_map(mark).collect()
 }
 
 /// Gives names lanes above the strip in which they do not overlap, the reader's own first; others have none.
@@ -303,7 +479,7 @@ fn place_names(all: &mut [PolicyView]) {
 }
 
 /// Returns what changed of each policy beside the figures.
-fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> {
+fn changes(report: &AccuracyReport, roles: &Roles, about: &About) -> Option<serde_json::Value> {
     let changes = report.changes.as_ref()?;
     let order = roles
         .highlight
@@ -331,10 +507,12 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
             })
             .collect();
         let mistakes = of.mistakes.clone().unwrap_or_default();
+        let mut new = mistake_views(report, at, about);
+        new.retain(|view| mistakes.new.contains(&view.position));
         let is_listed = mistakes.new.len() + mistakes.gone.len() + of.groups.len() > 0;
         is_listed.then(|| {
             serde_json::json!({
-                "at": at, "name": roles.short[at], "groups": rows, "new": mistakes.new, "gone": mistakes.gone,
+                "at": at, "name": roles.short[at], "groups": rows, "new": new, "gone": mistakes.gone,
             })
         })
     };
@@ -424,9 +602,13 @@ fn mistake_view(
         _ => format!("{} of the result", amount(mistake.result_lost)),
     };
     let met = mistake.met.map_or(String::new(), |met| match met > 1.0 {
-        true => format!("Met {met:.2} times in a game; "),
-        false => format!("Met in {} of its games; ", percent(met)),
+        true => format!("met {met:.2} times in a game"),
+        false => format!("met in {} of its games", percent(met)),
     });
+    let note = match met.is_empty() {
+        true => format!("Expected loss here: {lost}."),
+        false => format!("M{}; expected loss here: {lost}.", &met[1..]),
+    };
     let marked =
         best.iter().map(|facts| (facts, "right")).chain(wrong.iter().map(|facts| (facts, "wrong")));
     let marked: Vec<_> = marked.map(|(facts, kind)| (facts.squares, kind)).collect();
@@ -435,10 +617,12 @@ fn mistake_view(
     MistakeView {
         board: boards.marked(&mistake.board, &label, &marked),
         diagram: mistake.diagram.clone(),
+        position: mistake.position.clone(),
         label,
         what,
         details,
-        note: format!("{met}expected loss here: {lost}."),
+        met,
+        note,
         link: served(report, about).map(|server| {
             let (table, position) = (encoded(&report.table.name), encoded(&mistake.position));
             format!("{server}/#{table}/{position}")
@@ -515,6 +699,8 @@ mod tests {
             is_own: false,
             kept: String::new(),
             mark: Some(mark.to_string()),
+            interval: None,
+            earlier: None,
             lane: None,
             is_left: mark < 60.0,
             thrown: [const { String::new() }; 3],

@@ -33,7 +33,7 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         let policy = &report.policies[at];
         format!("`{}`{}", policy.policy, if policy.tied { " =" } else { "" })
     };
-    text += &ranking(report, &columns, name).to_markdown("policy");
+    text += &ranking(report, &columns, |_| true, name).to_markdown("policy");
     text += "\n";
     for column in &columns {
         let heading = column.heading.join(" ");

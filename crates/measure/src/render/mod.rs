@@ -54,6 +54,7 @@ mod review_html;
 mod review_text;
 mod roles;
 pub mod sanitise;
+mod strip;
 mod summary;
 pub mod verdict;
 

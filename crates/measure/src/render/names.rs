@@ -18,8 +18,14 @@ impl ShortNames {
     /// leaves several the same, to the part in which they differ.
     pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> ShortNames {
         let names: Vec<String> = names.map(shown).collect();
-        let whole = |name: &String| of_network(name, game).unwrap_or(name.clone());
-        let all: Vec<String> = names.iter().map(whole).collect();
+        let bare: Vec<String> = names.iter().map(|name| without_directories(name)).collect();
+        let is_alone = |name: &String| bare.iter().filter(|other| *other == name).count() == 1;
+        let whole = |(name, bare): (&String, &String)| match of_network(name, game) {
+            Some(network) => network,
+            None if is_alone(bare) => bare.clone(),
+            None => name.clone(),
+        };
+        let all: Vec<String> = names.iter().zip(&bare).map(whole).collect();
         let cuts: Vec<String> = all.iter().map(|name| cut(name, MOST)).collect();
         let (mut short, mut legend) = (Vec::<String>::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
@@ -55,6 +61,18 @@ fn of_network(name: &str, game: &str) -> Option<String> {
     let (stem, options) = network.split_at(network.rfind('?').unwrap_or(network.len()));
     let stem = stem.strip_suffix(game)?.strip_suffix('-')?;
     Some(format!("{stem}{options}"))
+}
+
+/// Returns a name that is too long without the directories of its files: `onnx:b.onnx` for `onnx:/home/a/runs/3/b.onnx`.
+fn without_directories(name: &str) -> String {
+    if name.chars().count() <= MOST {
+        return name.to_string();
+    }
+    let file = |word: &str| {
+        let (scheme, path) = word.split_at(word.find(':').map_or(0, |colon| colon + 1));
+        format!("{scheme}{}", path.rsplit('/').next().unwrap_or(path))
+    };
+    name.split(' ').map(file).collect::<Vec<_>>().join(" ")
 }
 
 /// Shortens a name to at most `most` characters by an ellipsis in the middle.

@@ -79,5 +79,5 @@ pub fn ranking_html(report: &AccuracyReport) -> String {
     let roles = Roles::of(report, None);
     let mark = |at: usize| if report.policies[at].tied { " =" } else { "" };
     let name = |_, at: usize| format!("{}{}", roles.starred[at], mark(at));
-    ranking(report, &columns(report), name).to_html("policy")
+    ranking(report, &columns(report), |at| !roles.is_between(at), name).to_html("policy")
 }

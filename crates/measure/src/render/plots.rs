@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Scale, Series};
 use super::report_tables::{by_words, capitalised};
-use super::roles::{Curve, Roles};
+use super::roles::{Curve, Roles, colour};
 use crate::judge::{AccuracyReport, By, Figures, Losses, PolicyAccuracy};
 
 /// A plot as SVG.
@@ -17,6 +17,10 @@ pub(super) struct Plot {
     /// The `svg` element.
     pub svg: String,
 }
+
+/// Least number of positions of a point, and of points of a line, that are drawn: fewer say nothing.
+const POSITIONS: u64 = 30;
+const POINTS: usize = 3;
 
 /// Size of a plot, and of one of many small ones.
 const SIZE: (f64, f64) = (460.0, 290.0);
@@ -58,6 +62,9 @@ pub(super) fn cost(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
     });
     let (least, most) = range(&series, |point| point.0)?;
     let (lowest, _) = range(&series, |point| point.1)?;
+    if series.iter().filter(|one| !one.points.is_empty()).count() < POINTS {
+        return None;
+    }
     let is_crowded = series.len() > 14;
     for one in &mut series {
         one.is_labelled = !is_crowded || one.policy == roles.highlight;
@@ -80,17 +87,20 @@ pub(super) fn reliability(report: &AccuracyReport, roles: &Roles) -> Option<Plot
     let mut series = series(report, roles, |_, policy| {
         let values = &policy.held_out_details().values;
         let bins = values.iter().filter(|_| policy.policy != "perfect");
-        let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.positions > 0);
-        bins.map(|bin| {
-            let n = bin.positions as f64;
-            (bin.predicted / n, bin.actual / n)
-        })
-        .collect()
+        let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.positions >= POSITIONS);
+        let points: Vec<(f64, f64)> = bins
+            .map(|bin| {
+                let n = bin.positions as f64;
+                (bin.predicted / n, bin.actual / n)
+            })
+            .collect();
+        if points.len() < POINTS { Vec::new() } else { points }
     });
     range(&series, |point| point.0)?;
     for (line, policy) in series.iter_mut().zip(&report.policies) {
         let bins = policy.held_out_details().values.iter().flat_map(|values| &values.bins);
-        line.positions = bins.map(|bin| bin.positions).filter(|&positions| positions > 0).collect();
+        let positions = bins.map(|bin| bin.positions).filter(|&positions| positions >= POSITIONS);
+        line.positions = if line.points.is_empty() { Vec::new() } else { positions.collect() };
     }
     series.push(Series {
         name: "perfect calibration".into(),
@@ -123,8 +133,8 @@ pub(super) fn convergence(report: &AccuracyReport) -> Option<Plot> {
     Some(plot("convergence", "Convergence of the solution".into(), note.into(), axes, series))
 }
 
-/// Plots the result kept of each policy by groups of positions, small and with the same axes, beside random
-/// moves; with the index of the policy.
+/// Plots the result kept of each policy by groups of positions, small and with the same axes, beside chance in the same
+/// positions; with the index of the policy. Groups of few positions are left out.
 pub(super) fn small_multiples(
     report: &AccuracyReport,
     roles: &Roles,
@@ -133,7 +143,7 @@ pub(super) fn small_multiples(
     let groups = |policy: &PolicyAccuracy| -> Vec<(i32, Figures)> {
         let groups = policy.held_out_details().groups(by).iter();
         let figures = groups.map(|group| (group.key.number(), group.figures.decisive_result));
-        figures.filter(|(_, figures)| figures.positions > 0).collect()
+        figures.filter(|(_, figures)| figures.positions >= POSITIONS).collect()
     };
     let mut all = series(report, roles, |_, policy| {
         let point = |(key, figures)| Some((f64::from(key), kept(&figures)?));
@@ -142,9 +152,23 @@ pub(super) fn small_multiples(
     for (line, policy) in all.iter_mut().zip(&report.policies) {
         line.positions = groups(policy).iter().map(|(_, figures)| figures.positions).collect();
     }
+    let chance = |policy: &PolicyAccuracy| Series {
+        name: "chance".into(),
+        colour: colour("random"),
+        points: groups(policy)
+            .into_iter()
+            .filter_map(|(key, figures)| Some((f64::from(key), figures.chance_kept()?)))
+            .collect(),
+        is_reference: true,
+        ..Series::default()
+    };
+    let chances: Vec<Series> = report.policies.iter().map(chance).collect();
+    if all.iter().all(|line| line.points.len() < POINTS) {
+        return Vec::new();
+    }
     let Some((from, to)) = range(&all, |point| point.0) else { return Vec::new() };
-    let (lowest, _) = range(&all, |point| point.1).unwrap_or((0.0, 1.0));
-    let random = roles.random.map(|at| Series { is_reference: true, ..all[at].clone() });
+    let both = || all.iter().chain(&chances);
+    let lowest = both().flat_map(|line| &line.points).map(|point| point.1).fold(1.0, f64::min);
     let (heading, what) = by_words(report, by);
     let drawn = |&at: &usize| {
         let name = &all[at].name;
@@ -153,7 +177,7 @@ pub(super) fn small_multiples(
             height: SMALL.1,
             x: Axis { name: heading.to_string(), from, to, scale: Scale::Whole },
             y: Axis { name: String::new(), from: floor(lowest), to: 1.0, scale: Scale::Percent },
-            series: random.iter().cloned().chain([all[at].clone()]).collect(),
+            series: vec![chances[at].clone(), all[at].clone()],
         };
         (at, chart.svg(&format!("{name}: result kept by {what}")))
     };
@@ -180,11 +204,21 @@ pub(super) fn learning(report: &AccuracyReport, roles: &Roles, curve: &Curve) ->
         let number =
             |&(step, at): &(f64, usize)| Some((step, report.metrics.get(at)?.number(metric)??));
         let points: Vec<(f64, f64)> = curve.steps.iter().filter_map(number).collect();
-        let colour = curve.steps.last().map_or("", |&(_, at)| roles.colours[at]);
-        let series = vec![Series { name: curve.name.clone(), colour, points, ..Series::default() }];
+        let own = curve.steps.last().map_or("", |&(_, at)| roles.colours[at]);
+        let line = Series { name: curve.name.clone(), colour: own, points, ..Series::default() };
+        let mut series = vec![line];
         let (from, to) = range(&series, |point| point.0)?;
-        let (least, most) = range(&series, |point| point.1)?;
         let is_share = metric == "result_kept";
+        let last = curve.steps.last().map(|&(_, at)| report.policies[at].held_out());
+        let chance = last.and_then(|sets| sets.decisive_result.chance_kept());
+        series.extend(chance.filter(|_| is_share).map(|chance| Series {
+            name: "chance".into(),
+            colour: colour("random"),
+            points: vec![(from, chance), (to, chance)],
+            is_reference: true,
+            ..Series::default()
+        }));
+        let (least, most) = range(&series, |point| point.1)?;
         let axes = [
             Axis { name: "step".into(), from, to, scale },
             Axis {

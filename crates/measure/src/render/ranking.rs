@@ -131,11 +131,12 @@ fn column(report: &AccuracyReport, metric: &str, is_leaderboard: bool) -> Option
     (is_shown && applies(figure, &report.table)).then_some(column)
 }
 
-/// Returns the policies, best first, with the figures of some columns, confidence intervals of a sample, and changes against
-/// an earlier report; `name` writes the policy at a place from 1.
+/// Returns the policies at some places, best first, with the figures of some columns, confidence intervals of a sample, and
+/// changes against an earlier report; `name` writes the policy at a place from 1.
 pub(super) fn ranking(
     report: &AccuracyReport,
     columns: &[SummaryColumn],
+    is_shown: impl Fn(usize) -> bool,
     name: impl Fn(usize, usize) -> String,
 ) -> TableView {
     let head = columns.iter().flat_map(|column| {
@@ -155,7 +156,7 @@ pub(super) fn ranking(
     };
     TableView {
         head: head.collect(),
-        rows: (1..).zip(report.ranking()).map(row).collect(),
+        rows: (1..).zip(report.ranking()).filter(|(_, at)| is_shown(*at)).map(row).collect(),
         ..TableView::default()
     }
 }

@@ -7,9 +7,10 @@ use serde::{Serialize, Serializer};
 
 use super::chart::{FEW, escaped};
 use super::columns::{cell, cells, headings, of_moves, or_none, predictions, weighted};
-use super::grid::{Grid, WIDTH};
+use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
+use super::sanitise::width;
 use crate::judge::{
     AccuracyReport, BothSides, By, Expected, FIGURES, Figure, Figures, FiguresBySet, Group, Key,
     Losses, Square, TableFacts,
@@ -41,7 +42,7 @@ pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
 
 /// Wraps a text at the width of a terminal. Ends with a line break.
 pub(super) fn paragraph(text: &str) -> String {
-    wrapped(text, WIDTH)
+    wrapped(text, width())
 }
 
 /// Wraps a text at a width. Ends with a line break.
@@ -609,7 +610,7 @@ pub(super) fn by_groups(
     }
 }
 
-/// Returns the figures by moves, distance and value of each policy.
+/// Returns the figures by moves, distance and value of the policy that the page brings out, or else of the best.
 pub(super) fn groups(report: &AccuracyReport, roles: &Roles) -> Vec<Value> {
     let of = |&at: &usize| {
         let policy = &report.policies[at];
@@ -633,5 +634,5 @@ pub(super) fn groups(report: &AccuracyReport, roles: &Roles) -> Vec<Value> {
             [By::Moves, By::Distance, By::Value].into_iter().filter_map(table).collect();
         context! { at, name => roles.short[at], tables => Value::from_serialize(tables) }
     };
-    roles.ranked.iter().chain(&roles.random).map(of).collect()
+    roles.highlight.as_ref().or(roles.ranked.first()).map(of).into_iter().collect()
 }

@@ -4,7 +4,7 @@ use super::columns::{cell, heading};
 use super::grid::Grid;
 use super::number::{counted, thousands};
 use super::report_tables::wrapped;
-use super::sanitise::{RED, styled};
+use super::sanitise::{RED, styled, width};
 use super::verdict::{outcome_cell, score_cell};
 use crate::judge::{
     FIGURES, Figure, Figures, FiguresBySet, GameReview, PlayerFigures, Review, ReviewedMove, Scope,
@@ -12,10 +12,14 @@ use crate::judge::{
 use yomikiri::oracle::Verdict;
 
 /// Columns of the text.
-const COLUMNS: usize = 80;
+const MOST_COLUMNS: usize = 80;
+
+fn columns() -> usize {
+    width().min(MOST_COLUMNS)
+}
 
 fn paragraph(text: &str) -> String {
-    wrapped(text, COLUMNS)
+    wrapped(text, columns())
 }
 
 /// Parts of a review's text.
@@ -299,8 +303,8 @@ fn players_text(review: &Review) -> String {
     let headings = figure_headings(review);
     let first = [("", "player"), ("", "games"), ("", "judged")];
     let mut grid = Grid::of_figures(&first, &headings);
-    let shortened = |name: &str| match name.chars().count() > COLUMNS / 4 {
-        true => name.chars().take(COLUMNS / 4 - 1).chain(['…']).collect(),
+    let shortened = |name: &str| match name.chars().count() > columns() / 4 {
+        true => name.chars().take(columns() / 4 - 1).chain(['…']).collect(),
         false => name.to_string(),
     };
     for player in &review.players {

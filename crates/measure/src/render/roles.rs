@@ -11,7 +11,7 @@ use yomikiri::error::{Error, did_you_mean};
 /// Roles of a report's policies, by their indices.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
-    /// Policy that the page brings out.
+    /// Policy that the page brings out: by default the reader's best.
     pub highlight: Option<usize>,
     /// Perfect and random moves, which are references.
     pub perfect: Option<usize>,
@@ -28,6 +28,8 @@ pub(super) struct Roles {
     pub colours: Vec<&'static str>,
     /// Series of policies.
     pub curves: Vec<Curve>,
+    /// Policies of a series that are neither its best nor its last.
+    between: Vec<usize>,
 }
 
 /// Policies whose names differ in one number, such as checkpoints of a run.
@@ -39,6 +41,12 @@ pub(super) struct Curve {
     pub steps: Vec<(f64, usize)>,
 }
 
+impl Curve {
+    fn has(&self, at: usize) -> bool {
+        self.steps.iter().any(|step| step.1 == at)
+    }
+}
+
 impl Roles {
     /// Returns the roles; `highlight` is the index of the policy to bring out.
     pub(super) fn of(report: &AccuracyReport, highlight: Option<usize>) -> Roles {
@@ -48,16 +56,20 @@ impl Roles {
         let order = report.ranking();
         let mut ranked = order.clone();
         ranked.retain(|at| Some(*at) != perfect && Some(*at) != random);
+        // The reader's best; one that was trained here stands behind those that were brought.
         let is_kept_here = |at: &&usize| names[**at].starts_with("learned:");
-        let own: Vec<usize> = (0..names.len()).filter(|&at| is_own(names[at])).collect();
+        let own: Vec<usize> = order.iter().copied().filter(|&at| is_own(names[at])).collect();
         let first = own.iter().find(|at| !is_kept_here(at)).or(own.first());
         let curves = curves(&names);
-        // The last checkpoint stands for its run.
-        let last = |&at: &usize| {
-            let mut runs = curves.iter().filter(|run| run.steps.iter().any(|step| step.1 == at));
-            runs.next().and_then(|run| run.steps.last()).map_or(at, |step| step.1)
-        };
-        let highlight = highlight.or(first.map(last)).or(ranked.first().copied());
+        let highlight = highlight.or(first.copied());
+        let mut between = Vec::new();
+        for curve in &curves {
+            let best = order.iter().find(|at| curve.has(**at)).copied();
+            let kept = [best, curve.steps.last().map(|step| step.1), highlight];
+            let all = curve.steps.iter().map(|step| step.1);
+            between.extend(all.filter(|at| !kept.contains(&Some(*at))));
+        }
+        ranked.retain(|at| !between.contains(at));
         let by_colour: Vec<usize> = highlight.iter().chain(&own).chain(&ranked).copied().collect();
         let short = ShortNames::of(&report.table.game, names.iter().copied()).short;
         let star = |policy: &PolicyAccuracy| if policy.has_learned() { " *" } else { "" };
@@ -70,9 +82,15 @@ impl Roles {
             order,
             ranked,
             short,
-            colours: colours(&names, &by_colour),
+            colours: colours(&names, &by_colour, &curves),
             curves,
+            between,
         }
+    }
+
+    /// Returns whether a policy is a checkpoint of a run that is neither its best nor its last.
+    pub(super) fn is_between(&self, at: usize) -> bool {
+        self.between.contains(&at)
     }
 }
 
@@ -87,11 +105,18 @@ pub fn policy_named(report: &AccuracyReport, name: &str) -> Result<usize, Error>
 }
 
 /// Returns the colours of policies. Each has that of its name, in all reports, unless another that comes before it in
-/// `order` has it; it then has the next that is free, while there are free ones.
-fn colours(names: &[&str], order: &[usize]) -> Vec<&'static str> {
+/// `order` has it; it then has the next that is free, while there are free ones. The policies of a series have that of its first
+/// in `order`.
+fn colours(names: &[&str], order: &[usize], curves: &[Curve]) -> Vec<&'static str> {
     let mut colours: Vec<&str> = names.iter().map(|name| colour(name)).collect();
     let mut done: Vec<usize> = Vec::new();
     for &at in order {
+        let curve = curves.iter().find(|curve| curve.has(at));
+        let first = curve.and_then(|curve| done.iter().find(|other| curve.has(**other)));
+        if let Some(&first) = first {
+            colours[at] = colours[first];
+            continue;
+        }
         let is_taken = |colour: &str| done.iter().any(|&other| colours[other] == colour);
         let own = COLOURS.iter().position(|colour| *colour == colours[at]).unwrap_or(0);
         let mut from_own = COLOURS.iter().cycle().skip(own).take(COLOURS.len());
@@ -102,6 +127,10 @@ fn colours(names: &[&str], order: &[usize]) -> Vec<&'static str> {
         if !done.contains(&at) {
             done.push(at);
         }
+    }
+    for curve in curves {
+        let first = done.iter().find(|at| curve.has(**at)).map(|&at| colours[at]);
+        curve.steps.iter().for_each(|&(_, at)| colours[at] = first.unwrap_or(colours[at]));
     }
     colours
 }
@@ -131,6 +160,7 @@ fn is_own(name: &str) -> bool {
         spec,
         Ok(PolicySpec::Random
             | PolicySpec::Greedy
+            | PolicySpec::Tactician
             | PolicySpec::Weights
             | PolicySpec::Reads(..)
             | PolicySpec::Plays(..)
@@ -239,12 +269,13 @@ mod tests {
         let other =
             (0..).map(|n| format!("mcts:{n}:0")).find(|name| colour(name) == colour("greedy"));
         let both = ["greedy", &other.unwrap()];
-        let shown = super::colours(&both, &[1, 0]);
+        let shown = super::colours(&both, &[1, 0], &[]);
         assert!(shown[1] == colour("greedy") && shown[0] != shown[1], "{shown:?}");
         assert!(
             is_own("onnx:model.onnx")
                 && is_own("my net")
                 && !is_own("mcts:10")
+                && !is_own("tactician")
                 && !is_own("weights")
         );
     }

@@ -6,7 +6,7 @@ use super::columns::{meaning, share};
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
-use super::number::{percent, thousands};
+use super::number::{counted, percent, thousands};
 use super::ranking::{columns, ranking, ties};
 use super::report_tables::by_words;
 use super::report_tables::forced;
@@ -34,7 +34,13 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
             let tied = if report.policies[at].tied { "=" } else { " " };
             format!("{place:>2}{tied} {}", roles.starred[at])
         };
-        text += &ranking(report, &columns(report), name).to_text("    policy");
+        let is_shown = |at| !roles.is_between(at);
+        text += &ranking(report, &columns(report), is_shown, name).to_text("    policy");
+        let left_out = (0..report.policies.len()).filter(|&at| roles.is_between(at)).count();
+        if left_out > 0 {
+            let checkpoints = counted(left_out as u64, "other checkpoint");
+            text += &format!("runs: the best and the last checkpoint; {checkpoints} with --full\n");
+        }
         text += &format!("\n{}", meanings(report));
     } else {
         text += "\nIn none of these positions does the choice of the move decide the result\n";

@@ -1,11 +1,13 @@
 //! Context of every command: the store, the output, the bars.
 
+use std::env;
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use super::colour;
 use super::error::{not_solved, to_stderr};
@@ -15,7 +17,7 @@ use yomikiri::error::Error;
 use yomikiri::oracle::SolvedTable;
 use yomikiri::registry::Games;
 use yomikiri::table::{IoContext, Store, Table};
-use yomikiri_measure::render::sanitise::{shown_text, style_texts};
+use yomikiri_measure::render::sanitise::{fit_to, folded, shown_text, style_texts, write_ascii};
 
 /// The surroundings of a command.
 pub(super) struct Context {
@@ -56,6 +58,12 @@ impl Context {
         let colour = colour::on_stdout() && !json;
         if colour {
             style_texts();
+        }
+        if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
+            fit_to(columns.into());
+        }
+        if is_ascii_locale(|name| env::var(name).ok()) {
+            write_ascii();
         }
         Ok(Context {
             store: Store::at(&tables),
@@ -113,7 +121,7 @@ impl Context {
     /// damaged.
     pub(super) fn print(&mut self, text: impl fmt::Display) -> Result<(), Error> {
         let text = shown_text(&in_its_name(&text.to_string()), self.colour);
-        self.raw(&text)
+        self.raw(&folded(&text))
     }
 
     /// Writes a line for people.
@@ -158,6 +166,13 @@ impl Context {
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         to_stdout(self.out.flush())
     }
+}
+
+/// Returns whether the locale is that of C, named by the first variable that is set: a terminal then displays ASCII alone.
+fn is_ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let locale = names.iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));
+    locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
 }
 
 /// Names stdout in the error of writing to it.

@@ -9,7 +9,7 @@ use yomikiri::error::{Error, shortened};
 use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, counted, thousands};
-use yomikiri_measure::render::sanitise::{BOLD, GREEN, RED, styled};
+use yomikiri_measure::render::sanitise::{BOLD, GREEN, RED, styled, width};
 
 /// List the tables, each with its size and the value of its root
 #[derive(Debug, clap::Args)]
@@ -73,14 +73,14 @@ pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
     let heading = rows.next().unwrap_or_default();
     context.line(format!("{heading}  {}", styled("value of the root", BOLD)))?;
     for (row, line) in rows.zip(tables) {
-        let fits = row.chars().count() + 2 + line.summary.chars().count() <= WIDTH;
+        let fits = row.chars().count() + 2 + line.summary.chars().count() <= width();
         let style = match line.state {
             "solved" => GREEN,
             "enumerated" | "unfinished" => YELLOW,
             _ => RED,
         };
         let apart = if fits { "  " } else { "\n  " };
-        let summary = styled(&shortened(&line.summary, WIDTH / 2 - 3), style);
+        let summary = styled(&shortened(&line.summary, (width() - 2).min(MOST_SUMMARY)), style);
         context.line(format!("{row}{apart}{summary}"))?;
         // Names of other tables than the whole one of a game are hard to read.
         if let Some(title) = line.title.filter(|_| line.game.as_ref() != Some(&line.table)) {
@@ -93,8 +93,8 @@ pub(super) fn run(_: Args, context: &mut Context) -> Result<(), Error> {
     Ok(())
 }
 
-/// Most characters in a line.
-const WIDTH: usize = 100;
+/// Most characters of a summary.
+const MOST_SUMMARY: usize = 60;
 /// Style of tables that are not solved.
 const YELLOW: &str = "\x1b[33m";
 

@@ -12,7 +12,7 @@ use super::program;
 use yomikiri::error::Error;
 use yomikiri::progress::Progress;
 use yomikiri_measure::render::number::{seconds, thousands};
-use yomikiri_measure::render::sanitise::shown;
+use yomikiri_measure::render::sanitise::{is_ascii, shown};
 
 /// Time between two lines where stderr is not a terminal, unless `YOMIKIRI_PROGRESS` has other seconds.
 const LINE_EVERY: Duration = Duration::from_secs(30);
@@ -98,6 +98,10 @@ impl Progress for Bars {
             None => format!("{{spinner}} {{msg}} {{human_pos}} {unit} {{prefix}}"),
         };
         if let Ok(style) = ProgressStyle::with_template(&template) {
+            let style = match is_ascii() {
+                true => style.progress_chars("#>-").tick_chars("-\\|/ "),
+                false => style,
+            };
             bar.set_style(style.with_key("left", left));
         }
         bar.enable_steady_tick(Duration::from_millis(200));

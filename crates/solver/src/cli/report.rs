@@ -81,7 +81,7 @@ pub(super) struct Args {
     /// Write the report as a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Policy that the page brings out [default: the first that is not built in]
+    /// Policy that the page brings out [default: the best that is not built in]
     #[arg(long, value_name = "NAME", requires = "html", hide_short_help = true)]
     highlight: Option<String>,
     /// Show what changed since an earlier report, a file that --json wrote

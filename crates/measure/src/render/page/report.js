@@ -73,14 +73,6 @@ for (const chart of all(".chart")) {
   chart.onblur = () => tell(null);
 }
 
-// Cells of the ranking have their headings where they stand in cards.
-for (const row of all(".rank tbody tr")) {
-  const heads = all(".rank thead th");
-  [...row.cells].forEach((cell, at) => {
-    if (at > 2) cell.dataset.l = heads[at].innerText.replace(/\s+/g, " ");
-  });
-}
-
 // Sorts a table by the column whose heading is pressed; again, the other way.
 for (const table of all("table.sort")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -115,5 +107,44 @@ for (const table of all("table.sort")) {
   });
 }
 
-// In print nothing is folded away.
-addEventListener("beforeprint", () => all("details").forEach((part) => (part.open = true)));
+// Links into the server are shown if it answers.
+const { server } = document.getElementById("tip").dataset;
+if (server && all(".explore").length) fetch(server, { mode: "no-cors" }).then(() => root.classList.add("served"), () => {});
+
+// The picture of the headline, with the pieces of the page's boards.
+const picture = document.getElementById("picture");
+if (picture) {
+  const source = () => picture.textContent.replace("<!--pieces-->", document.querySelector("svg[display=none]")?.outerHTML ?? "");
+  const drawn = async () => {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source())}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1200, height: 630 });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  };
+  const save = (blob, ending) => {
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: `report.${ending}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const act = (name, work) => {
+    const made = document.getElementById(name);
+    const text = made.textContent;
+    made.onclick = async () => {
+      made.textContent = (await work()) ?? text;
+      setTimeout(() => (made.textContent = text), 2000);
+    };
+  };
+  act("svg", async () => save(new Blob([source()], { type: "image/svg+xml" }), "svg"));
+  act("png", async () => save(await drawn(), "png"));
+  act("copy", async () => {
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": drawn() })]);
+      return "Copied";
+    } catch {
+      save(await drawn(), "png");
+      return "Saved: the browser does not copy pictures";
+    }
+  });
+}
