@@ -83,7 +83,7 @@ fn the_page_stands_alone_and_shows_everything() {
     }
     // The reader's own policy is brought out, with what it costs the most.
     assert!(page.contains("<h1><span class=\"own"));
-    assert!(page.contains("Its costliest mistake: <b>"));
+    assert!(page.contains(" to move. Its costliest mistake: <b>"));
     // Plots come before tables; links lead to the server on this machine, and nothing else leaves the page.
     assert!(page.find("class=\"chart\"") < page.find("<table"));
     let link = "http:&#x2f;&#x2f;localhost:7878&#x2f;#othello-4x4&#x2f;";

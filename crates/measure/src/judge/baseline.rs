@@ -102,9 +102,10 @@ impl Baseline {
                 groups: groups_of(policy.held_out_details()),
             },
         ]);
-        let listed: Vec<&str> =
-            report.costliest(at).iter().map(|mistake| &mistake.position[..]).collect();
         let listed_then = self.costliest(then);
+        // A report that lists more does not have new ones for that.
+        let listed = report.costliest(at).iter().map(|mistake| &mistake.position[..]);
+        let listed: Vec<&str> = listed.take(listed_then.len()).collect();
         let without = |some: &[&str], others: &[&str]| -> Vec<String> {
             some.iter().filter(|one| !others.contains(one)).map(|one| one.to_string()).collect()
         };

@@ -77,6 +77,7 @@ pub(super) struct MistakeView {
     pub board: String,
     pub diagram: String,
     position: String,
+    mover: String,
     label: String,
     pub what: String,
     /// Frequency with which games meet it, in words; empty if that is not known.
@@ -227,12 +228,16 @@ fn forced_words(report: &AccuracyReport, roles: &Roles) -> Option<String> {
             None => format!("{least} to {most}"),
         })
     };
-    let who = own.map_or("Policies", |at| &roles.short[at]);
-    let [keep, take] = if own.is_some() { ["keeps", "takes"] } else { ["keep", "take"] };
+    let one = own.or(match roles.ranked[..] {
+        [only] => Some(only),
+        _ => None,
+    });
+    let who = one.map_or("Policies", |at| &roles.short[at]);
+    let [keep, take] = if one.is_some() { ["keeps", "takes"] } else { ["keep", "take"] };
     let kept = words(|of| of.won_kept)
         .map(|share| format!("{keep} a proven win in {share} of 100 positions"));
     let taken = words(|of| of.at_risk_lost)
-        .map(|share| format!("{take} a proven loss in {share} of 100 at risk"));
+        .map(|share| format!("{take} a proven loss in {share} of 100 where one can be avoided"));
     let parts: Vec<String> = kept.into_iter().chain(taken).collect();
     (!parts.is_empty()).then(|| format!("{who} {}.", parts.join(" and ")))
 }
@@ -383,8 +388,10 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyV
     let table = ranking(report, &columns(report), is_shown, |_, at| roles.starred[at].clone());
     let shares: Vec<Option<f64>> =
         report.policies.iter().map(|policy| kept(policy.held_out())).collect();
-    let scale: Vec<f64> = shares.iter().flatten().copied().chain(chance(report, roles)).collect();
-    let scale = Scale::of(&scale);
+    let lower = |at: usize| Some(report.policies[at].intervals.as_ref()?.of("result_kept")?.lower);
+    let lowest = (0..report.policies.len()).filter_map(lower);
+    let on_it = shares.iter().flatten().copied().chain(chance(report, roles)).chain(lowest);
+    let scale = Scale::of(&on_it.collect::<Vec<f64>>());
     let place = |share: f64| format!("{:.2}", scale.place(share));
     let interval = |at: usize| {
         let of = report.policies[at].intervals.as_ref()?.of("result_kept")?;
@@ -466,8 +473,12 @@ fn place_names(all: &mut [PolicyView]) {
         let letters = all[at].starred.chars().count() as f64;
         let letters = if all[at].is_own { 1.4 * (letters + 7.0) } else { letters };
         let long = letter * letters + around;
-        let span =
+        let mut span =
             if all[at].is_left { [mark - 1.0, mark + long] } else { [mark - long, mark + 1.0] };
+        if let Some([from, width]) = &all[at].interval {
+            let [from, width] = [from, width].map(|text| text.parse().unwrap_or(mark));
+            span = [span[0].min(from), span[1].max(from + width)];
+        }
         let is_free = |lane: &Vec<[f64; 2]>| {
             lane.iter().all(|other| span[1] < other[0] || other[1] < span[0])
         };
@@ -534,7 +545,8 @@ fn mistakes(report: &AccuracyReport, roles: &Roles, about: &About) -> Vec<Value>
         roles.ranked.iter().chain(&roles.random).filter(|at| Some(**at) != roles.highlight);
     let order = roles.highlight.iter().chain(others);
     let of = |&at: &usize| {
-        let all = mistake_views(report, at, about);
+        let mut all = mistake_views(report, at, about);
+        all.retain(|view| !view.what.is_empty());
         (!all.is_empty()).then(|| {
             context! { at, name => roles.short[at], all => Value::from_serialize(all), is_own => roles.highlight == Some(at) }
         })
@@ -618,6 +630,7 @@ fn mistake_view(
         board: boards.marked(&mistake.board, &label, &marked),
         diagram: mistake.diagram.clone(),
         position: mistake.position.clone(),
+        mover: mistake.mover.to_string(),
         label,
         what,
         details,

@@ -274,8 +274,12 @@ pub(super) fn takers(report: &AccuracyReport, roles: &Roles) -> Vec<(usize, Stri
         false => games.policies[at].exploited(),
     };
     let order = &roles.order;
-    let most = order.iter().map(|&at| of(at)).fold(1e-9, f64::max);
-    let text = |lost: f64| if has_scores { format!("{lost:.2}") } else { amount(lost) };
+    // All that can be lost.
+    let most = report.words.most.filter(|_| has_scores).map_or(1.0, f64::from);
+    let text = |lost: f64| match has_scores {
+        true => format!("{} ({lost:.2})", percent(lost / most)),
+        false => percent(lost / most),
+    };
     order.iter().map(|&at| (at, format!("{:.2}", 100.0 * of(at) / most), text(of(at)))).collect()
 }
 

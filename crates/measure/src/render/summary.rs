@@ -26,8 +26,10 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let mut text = header(report);
     let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
     if positions > 0 || !is_bounded {
+        let chance = report.policies.first().and_then(|of| of.total.decisive_result.chance_kept());
+        let chance = chance.map_or(String::new(), |c| format!("; chance keeps {}", percent(c)));
         text += &format!(
-            "\nWhere the choice of the move decides the result ({} positions), best policy first\n",
+            "\nWhere the move decides the result ({} positions{chance}), best policy first\n",
             thousands(positions)
         );
         let name = |place: usize, at: usize| {
