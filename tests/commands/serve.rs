@@ -153,9 +153,14 @@ fn every_answer_is_as_described() {
         let path = format!("/api/v1/othello-4x4/game?{asked}");
         keep("/api/v1/{table}/game", "get", &served.get(&path));
     }
-    for (asked, text) in
-        [("", "b1a1"), ("?form=sgf", "b1"), ("?seconds=1&position=b1", "a1\nc1"), ("", "")]
-    {
+    let huge = "b1\n".repeat(100_001);
+    for (asked, text) in [
+        ("", &huge[..]),
+        ("", "b1a1"),
+        ("?form=sgf", "b1"),
+        ("?seconds=1&position=b1", "a1\nc1"),
+        ("", ""),
+    ] {
         let path = format!("/api/v1/othello-4x4/review{asked}");
         keep("/api/v1/{table}/review", "post", &served.post(&path, text.as_bytes()));
     }
@@ -217,6 +222,9 @@ fn games_are_reviewed_as_the_command_does() {
     assert_eq!(values("0"), json!(format!("table {MINISHOGI}")));
     assert_eq!(values("1"), json!(format!("table {MINISHOGI} and search")));
     assert!(!tables.place("labels").exists());
+    // A body that would be more games is refused before they are read.
+    let huge = "b1\n".repeat(100_001);
+    served.post("/api/v1/othello-4x4/review", huge.as_bytes()).refused(413, "lines");
     for (text, what) in [("b1 b1".to_string(), "line 1"), ("b1\n".repeat(1001), "1001 games")] {
         let error = served.post("/api/v1/othello-4x4/review", text.as_bytes()).refused(400, what);
         assert!(error.contains(what), "{error}");

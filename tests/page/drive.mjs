@@ -198,6 +198,32 @@ async function aWholeGameByMouse() {
   await page.context().close();
 }
 
+// A click while the opponent is to move plays nothing, and an opponent stays where one goes back to its game.
+async function turnsAreKept() {
+  const page = await visit(`#${OTHELLO}`);
+  await page.waitForFunction(() => document.querySelector(".board")?.getAttribute("aria-label").endsWith("White to move"));
+  await page.click("[data-square].acts");
+  await page.$$eval("[data-square].acts", ([first]) => first?.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await havingPlies(page, 3);
+  await saying(page, "White to move");
+  const third = await page.textContent("ol.line .ply:nth-child(3) button");
+  assert.ok((await page.textContent("#near .thought")).includes(`chose ${third.split(" ")[1]}`), third);
+  await unfold(page, "position or a game");
+  await page.fill("textarea[name=position]", "b1a1");
+  await page.click('.paste button:text-is("Go")');
+  await havingPlies(page, 2);
+  const players = () => page.$$eval(".player select", (all) => all.map((one) => one.value));
+  assert.deepEqual(await players(), ["", ""]);
+  // Another move of a reviewed game is judged too.
+  await page.click("button.move >> nth=0");
+  await page.waitForFunction(() => document.querySelector(".review .note")?.textContent.startsWith("3 of 3 moves"));
+  await page.goBack();
+  await page.goBack();
+  await page.waitForFunction((name) => document.querySelector("ol.line .ply:nth-child(3) button")?.textContent === name, third);
+  assert.deepEqual(await players(), ["", "alphabeta:2"]);
+  await page.context().close();
+}
+
 async function aWholeGameByTouch() {
   const page = await visit(`#${OTHELLO}`, { width: 390, scheme: "dark", hasTouch: true });
   await page.waitForSelector(".board");
@@ -909,6 +935,7 @@ try {
     aGameFitsTheWindow,
     policiesAreCompared,
     aWholeGameByMouse,
+    turnsAreKept,
     aWholeGameByTouch,
     aWholeGameByKeyboard,
     everyRenderingIsSound,

@@ -21,6 +21,7 @@ for (const [width, colorScheme] of RENDERINGS) {
   const wrong = [];
   shown.on("pageerror", (error) => wrong.push(error.message));
   // Whether a server runs on this machine is all that is asked; here none does.
+  await shown.route("http://localhost:*/**", (route) => route.abort());
   const isServer = (address) => address.startsWith("http://localhost:");
   shown.on("console", (message) => message.type() === "error" && !isServer(message.location().url) && wrong.push(message.text()));
   shown.on("request", (sent) => !sent.url().startsWith("file:") && !isServer(sent.url()) && wrong.push(sent.url()));

@@ -113,8 +113,8 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let (heads, policies, scale) = policies(report, &roles);
     let chance = chance(report, &roles);
     let hero = hero(report, &roles);
-    let range = range(report, &roles);
-    let headline = headline(report, &roles);
+    let in_page = headline(report, &roles, "");
+    let headline = headline(report, &roles, &format!(" of {}", report.words.game));
     let worst = roles.highlight.and_then(|at| mistake_views(report, at, about).into_iter().next());
     let worst = worst.filter(|worst| !worst.what.is_empty());
     let picture = headline
@@ -128,7 +128,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         hero,
         headline,
         trail => trail(report, &roles, scale),
-        range,
+        in_page,
         picture,
         worst => Value::from_serialize(worst),
         ticks => Value::from_serialize(scale.ticks()),
@@ -228,10 +228,7 @@ fn forced_words(report: &AccuracyReport, roles: &Roles) -> Option<String> {
             None => format!("{least} to {most}"),
         })
     };
-    let one = own.or(match roles.ranked[..] {
-        [only] => Some(only),
-        _ => None,
-    });
+    let one = subject(roles);
     let who = one.map_or("Policies", |at| &roles.short[at]);
     let [keep, take] = if one.is_some() { ["keeps", "takes"] } else { ["keep", "take"] };
     let kept = words(|of| of.won_kept)
@@ -267,24 +264,30 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
     }
 }
 
-/// Returns the page's headline as text, as links to it show it; `None` if nothing decides the result.
-fn headline(report: &AccuracyReport, roles: &Roles) -> Option<String> {
-    let chance = chance(report, roles).map(of_hundred)?;
-    let game = &report.words.game;
-    let own = roles.highlight.and_then(|at| Some((at, kept(report.policies[at].held_out())?)));
-    Some(match own {
-        Some((at, share)) => format!(
-            "{} keeps the result in {} of 100 positions of {game} where the move decides it; chance keeps {chance}.",
-            roles.short[at],
-            of_hundred(share)
-        ),
+/// Returns the policy that the headline is about: the reader's, or the only one beside the references.
+fn subject(roles: &Roles) -> Option<usize> {
+    roles.highlight.or(match roles.ranked[..] {
+        [only] => Some(only),
+        _ => None,
+    })
+}
+
+/// Returns the page's headline as text, with words for where the positions are; `None` if nothing decides the result.
+fn headline(report: &AccuracyReport, roles: &Roles, place: &str) -> Option<String> {
+    let chance = of_hundred(chance(report, roles)?);
+    let (who, share) = match subject(roles) {
+        Some(at) => {
+            let share = kept(report.policies[at].held_out())?;
+            (format!("{} keeps", roles.short[at]), of_hundred(share))
+        }
         None => {
             let [least, best] = range(report, roles)?;
-            format!(
-                "Policies on {game} keep the result in {least} to {best} of 100 positions where the move decides it; chance keeps {chance}."
-            )
+            ("Policies keep".to_string(), format!("{least} to {best}"))
         }
-    })
+    };
+    Some(format!(
+        "{who} the result in {share} of 100 positions{place} where the move decides it; chance keeps {chance}."
+    ))
 }
 
 /// Returns the picture of the headline, the strip and the costliest mistake.
@@ -315,7 +318,10 @@ fn passed_on(
     });
     let marks: Vec<_> = marks.collect();
     let ticks = scale.ticks();
-    let decisive = report.policies.first().map_or(0, |of| of.total.decisive_result.positions);
+    let of = policies.iter().find(|policy| policy.is_own);
+    let of = of.map(|policy| report.policies[policy.at].held_out());
+    let of = of.or(report.policies.first().map(|first| &first.total));
+    let decisive = of.map_or(0, |sets| sets.decisive_result.positions);
     let below =
         format!("yomikiri: {} such positions of {}", thousands(decisive), report.table.name);
     let what = worst.map(|worst| match worst.met.is_empty() {

@@ -143,9 +143,10 @@ pub(super) fn picture(of: &Picture<'_>) -> String {
             escaped(text)
         );
     };
-    let heading = wrapped(of.heading, 44);
-    for (at, line) in heading.iter().take(3).enumerate() {
-        text(50.0, 84.0 + 54.0 * at as f64, 44, " font-weight=\"700\"", line);
+    let (letters, size) = if wrapped(of.heading, 44).len() > 3 { (60, 32) } else { (44, 44) };
+    for (at, line) in wrapped(of.heading, letters).iter().enumerate() {
+        let y = 84.0 + 1.23 * f64::from(size) * at as f64;
+        text(50.0, y, size, " font-weight=\"700\"", line);
     }
     let (width, left) = (if of.board.is_some() { 680.0 } else { 1040.0 }, 60.0);
     let (line, x) = (400.0, |place: f64| left + width * place / 100.0);
@@ -214,7 +215,7 @@ pub(super) fn picture(of: &Picture<'_>) -> String {
             svg,
             "{PIECES}<svg x=\"800\" y=\"215\" width=\"340\" height=\"310\">{board}</svg>"
         );
-        for (at, line) in wrapped(words, 34).iter().take(2).enumerate() {
+        for (at, line) in wrapped(words, 34).iter().enumerate() {
             let y = 556 + 26 * at;
             let _ = write!(
                 svg,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::Desk;
 use super::api::{Answered, position_of, read};
-use super::batch::whole;
+use super::batch::{MOST_LINES, whole};
 use super::pool::Kind;
 use super::reply::{Refusal, json};
 use super::tables::{LONGEST_SEARCH, Opened};
@@ -25,6 +25,8 @@ use yomikiri_measure::records::Records;
 
 /// Maximum number of games of a request.
 const MOST_GAMES: usize = 1_000;
+/// Maximum length of the text in bytes.
+const MOST_BYTES: usize = 2 << 20;
 /// Number of costliest mistakes.
 const WORST: usize = 10;
 
@@ -58,6 +60,13 @@ pub(super) async fn review(
     let asked = read(query)?;
     let seconds = asked.seconds.min(LONGEST_SEARCH);
     let (bytes, held) = whole(body, &desk.budget).await?;
+    // Every line may be a game, which takes memory before games are counted.
+    let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    if bytes.len() > MOST_BYTES || lines > MOST_LINES {
+        let what = format!("more than {} MiB or {MOST_LINES} lines of games", MOST_BYTES >> 20);
+        let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what);
+        return Err(refusal.with("'solver review' takes any number"));
+    }
     // Without time there is no search.
     let stop = SetWhenDropped(Arc::new(AtomicBool::new(seconds == 0)));
     let flag = stop.0.clone();

@@ -79,7 +79,8 @@ export class Game {
         next = node(null, { ...UNKNOWN, move: judged.move }, one);
         one.next.push(next);
       }
-      next.judged = judged;
+      // A shorter search does not take back what a longer one proved.
+      if (typeof judged.result_lost === "number" || !next.judged) next.judged = judged;
       one = next;
     }
     return one;

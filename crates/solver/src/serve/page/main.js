@@ -128,6 +128,7 @@ function follow(state) {
     const players = position === "" ? seats(table) : [null, null];
     begin(table, begun, game ? state.players : players, game ? state : {});
     keep();
+    if (shown.isReviewed) judge();
   }).then(() => {
     // A link that leads nowhere shows why, and the games.
     if (!failed.hidden && !main.childElementCount && listing) list();
@@ -197,17 +198,18 @@ function begin(table, game, players, { isReviewed = false, hints, file = null } 
     shown?.table === table
       ? shown
       : {
-          hints: hints ?? setting(hintsOf(players), hintsOf(players) === "hints"),
+          hints: setting(hintsOf(players), hintsOf(players) === "hints"),
           arrows: setting("arrows", false),
           kanji: setting("kanji", table.pieces.length > 4),
           flipped: isShogi(table) && players[0] !== null && players[1] === null,
-          players,
           compare: new Compare(table, (position) => open(position), compared),
           openings: openings(table, opening),
           facts: tablePanel(table, (position) => open(position)),
         };
   shown = {
     ...before,
+    players,
+    hints: hints ?? before.hints,
     table,
     game,
     file,
@@ -252,8 +254,7 @@ function openText(text) {
     if (file?.moves) return openGame(file, 0, current);
     const answer = await api.position(table.table, file ? file.games[0].start : text);
     if (!current()) return;
-    shown.players = [null, null];
-    begin(table, new Game(table, answer), shown.players);
+    begin(table, new Game(table, answer), [null, null]);
     remember();
   });
 }
@@ -266,8 +267,7 @@ async function openGame(file, index, current) {
   game.stand(game.add(chosen));
   await fetched(game, game.node);
   if (!current()) return;
-  Object.assign(shown, { players: [null, null], hints: true });
-  begin(table, game, shown.players, { isReviewed: true, file: { ...file, index } });
+  begin(table, game, [null, null], { isReviewed: true, hints: true, file: { ...file, index } });
   remember();
   judge();
 }
@@ -285,7 +285,11 @@ async function judge(limits = [0, REVIEW]) {
   const mine = new AbortController();
   Object.assign(shown, { isReviewed: true, reviewing: mine });
   keep();
-  if (!shown.hints) toggle("hints");
+  if (!shown.hints) {
+    // The setting that the browser keeps stays.
+    shown.hints = true;
+    arrive(shown.event ?? "", true);
+  }
   try {
     for (const seconds of limits) {
       drawGame();
@@ -310,8 +314,7 @@ function open(text, players = [null, null]) {
   return attempt(async (current) => {
     const answer = await api.position(shown.table.table, text);
     if (!current()) return;
-    shown.players = players;
-    begin(shown.table, new Game(shown.table, answer));
+    begin(shown.table, new Game(shown.table, answer), players);
     remember();
   });
 }
@@ -439,6 +442,8 @@ async function deepen(isWanted = false) {
 
 // Plays a move of the position that is shown.
 function play(move) {
+  // The turn of a policy is not the person's.
+  if (toReply() !== undefined && shown.players.includes(null)) return undefined;
   return attempt((current) => advance(move, current)).then(reply);
 }
 
@@ -452,6 +457,7 @@ async function advance(move, current, reason = "") {
   game.play(move, answer);
   if (isReply) keep();
   else remember();
+  if (shown.isReviewed) judge([0]);
   const lost = hints && game.cost(game.at);
   // The verdict says what is expected now, and how the game has ended.
   const isSaid = hints && grade(move) !== "open" && answer.kind !== "terminal";
@@ -671,7 +677,8 @@ function draw() {
   );
   renew(parts.line, !editing && hints && bestLine({ answer, online: walk }));
   drawGame();
-  renew(parts.place, ...place(answer));
+  // Text that is being typed stays.
+  if (!document.activeElement?.matches("#place textarea")) renew(parts.place, ...place(answer));
 }
 
 // Draws the moves so far, and what a review says of them.
