@@ -16,7 +16,7 @@ use super::report_tables::{
     squares, takers, times,
 };
 use super::roles::Roles;
-use super::strip::{Mark, Picture, Scale, picture};
+use super::strip::{Mark, Picture, Scale, hundredths, picture};
 use crate::judge::{AccuracyReport, By, FiguresBySet, ForcedFigures, Mistake, MoveFacts};
 
 /// Origin of a page, and what it brings out.
@@ -55,11 +55,11 @@ struct PolicyView {
     is_own: bool,
     kept: String,
     /// Place of its mark in the strip, in percent of the width.
-    mark: Option<String>,
+    mark: Option<f64>,
     /// Ends of its confidence interval there: the first, and the width.
-    interval: Option<[String; 2]>,
+    interval: Option<[f64; 2]>,
     /// Arrow from its mark by the earlier report: the left end, the width, and `better` or `worse`.
-    earlier: Option<(String, String, &'static str)>,
+    earlier: Option<(f64, f64, &'static str)>,
     /// Lane of its name in the strip.
     lane: Option<usize>,
     /// `true` if its mark stands left of its name.
@@ -132,7 +132,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         picture,
         worst => Value::from_serialize(worst),
         ticks => Value::from_serialize(scale.ticks()),
-        chance => chance.map(|share| context! { place => format!("{:.2}", scale.place(share)), share => percent(share), of_hundred => of_hundred(share) }),
+        chance => chance.map(|share| context! { place => hundredths(scale.place(share)), share => percent(share), of_hundred => of_hundred(share) }),
         is_logarithmic => matches!(scale, Scale::Errors { .. }),
         facts => facts(report),
         policies => Value::from_serialize(policies),
@@ -231,11 +231,11 @@ fn forced_words(report: &AccuracyReport, roles: &Roles) -> Option<String> {
     let one = subject(roles);
     let who = one.map_or("Policies", |at| &roles.short[at]);
     let [keep, take] = if one.is_some() { ["keeps", "takes"] } else { ["keep", "take"] };
-    let kept = words(|of| of.won_kept)
+    let wins = words(|figures| figures.won_kept)
         .map(|share| format!("{keep} a proven win in {share} of 100 positions"));
-    let taken = words(|of| of.at_risk_lost)
+    let losses = words(|figures| figures.at_risk_lost)
         .map(|share| format!("{take} a proven loss in {share} of 100 where one can be avoided"));
-    let parts: Vec<String> = kept.into_iter().chain(taken).collect();
+    let parts: Vec<String> = wins.into_iter().chain(losses).collect();
     (!parts.is_empty()).then(|| format!("{who} {}.", parts.join(" and ")))
 }
 
@@ -299,29 +299,17 @@ fn passed_on(
     headline: &str,
     worst: Option<&MistakeView>,
 ) -> String {
-    let number = |text: &String| text.parse::<f64>().unwrap_or(0.0);
-    let mark = |policy: &&PolicyView| {
-        let interval = policy
-            .interval
-            .as_ref()
-            .map(|[from, width]| [number(from), number(from) + number(width)]);
-        policy.mark.as_ref().map(|place| (number(place), interval))
+    let name = |policy: &PolicyView| match policy.is_own {
+        true => format!("{} {}", policy.short, policy.kept),
+        false => policy.short.clone(),
     };
-    let marks = policies.iter().filter_map(|policy| {
-        let (place, interval) = mark(&policy)?;
-        let name = if policy.is_own {
-            format!("{} {}", policy.short, policy.kept)
-        } else {
-            policy.short.clone()
-        };
-        Some((place, interval, name, policy))
-    });
-    let marks: Vec<_> = marks.collect();
+    let marked = policies.iter().filter_map(|policy| Some((policy.mark?, name(policy), policy)));
+    let marked: Vec<(f64, String, &PolicyView)> = marked.collect();
     let ticks = scale.ticks();
-    let of = policies.iter().find(|policy| policy.is_own);
-    let of = of.map(|policy| report.policies[policy.at].held_out());
-    let of = of.or(report.policies.first().map(|first| &first.total));
-    let decisive = of.map_or(0, |sets| sets.decisive_result.positions);
+    let own = policies.iter().find(|policy| policy.is_own);
+    let sets = own.map(|policy| report.policies[policy.at].held_out());
+    let sets = sets.or(report.policies.first().map(|first| &first.total));
+    let decisive = sets.map_or(0, |sets| sets.decisive_result.positions);
     let below =
         format!("yomikiri: {} such positions of {}", thousands(decisive), report.table.name);
     let what = worst.map(|worst| match worst.met.is_empty() {
@@ -332,14 +320,14 @@ fn passed_on(
     picture(&Picture {
         heading: headline,
         below: &below,
-        marks: marks
+        marks: marked
             .iter()
-            .map(|(place, interval, name, policy)| Mark {
+            .map(|(place, name, policy)| Mark {
                 place: *place,
                 name,
                 colour: policy.colour,
                 is_own: policy.is_own,
-                interval: *interval,
+                interval: policy.interval.map(|[from, width]| [from, from + width]),
             })
             .collect(),
         chance: chance.map(|share| (scale.place(share), format!("chance {}", percent(share)))),
@@ -398,18 +386,18 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyV
     let lowest = (0..report.policies.len()).filter_map(lower);
     let on_it = shares.iter().flatten().copied().chain(chance(report, roles)).chain(lowest);
     let scale = Scale::of(&on_it.collect::<Vec<f64>>());
-    let place = |share: f64| format!("{:.2}", scale.place(share));
+    let place = |share: f64| hundredths(scale.place(share));
     let interval = |at: usize| {
-        let of = report.policies[at].intervals.as_ref()?.of("result_kept")?;
-        Some([place(of.lower), format!("{:.2}", scale.place(of.upper) - scale.place(of.lower))])
+        let interval = report.policies[at].intervals.as_ref()?.of("result_kept")?;
+        let [from, to] = [interval.lower, interval.upper].map(|share| scale.place(share));
+        Some([hundredths(from), hundredths(to - from)])
     };
     let earlier = |at: usize| {
         let of = report.changes.as_ref()?.policies.get(at)?.as_ref()?;
         let [before, now] = *of.figures.get("result_kept")?;
         let [from, to] = [before, now].map(|share| scale.place(share));
         let kind = if to > from { "better" } else { "worse" };
-        (from != to)
-            .then(|| (format!("{:.2}", from.min(to)), format!("{:.2}", (to - from).abs()), kind))
+        (from != to).then(|| (hundredths(from.min(to)), hundredths((to - from).abs()), kind))
     };
     let thrown = |at: usize| {
         let of = &report.policies[at].held_out().decisive_result;
@@ -456,7 +444,7 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> (Vec<String>, Vec<PolicyV
 fn trail(report: &AccuracyReport, roles: &Roles, scale: Scale) -> Vec<Value> {
     let mark = |at: usize| {
         let share = kept(report.policies[at].held_out())?;
-        let place = format!("{:.2}", scale.place(share));
+        let place = hundredths(scale.place(share));
         Some(
             context! { place, name => roles.short[at], kept => percent(share), colour => roles.colours[at] },
         )
@@ -472,17 +460,14 @@ fn place_names(all: &mut [PolicyView]) {
     let mut order: Vec<usize> = (0..all.len()).filter(|&at| !all[at].is_reference).collect();
     order.sort_by_key(|&at| !all[at].is_own);
     for at in order {
-        let Some(mark) = all[at].mark.as_ref().and_then(|mark| mark.parse::<f64>().ok()) else {
-            continue;
-        };
+        let Some(mark) = all[at].mark else { continue };
         // The reader's own is bold, larger, and has its figure beside it.
         let letters = all[at].starred.chars().count() as f64;
         let letters = if all[at].is_own { 1.4 * (letters + 7.0) } else { letters };
         let long = letter * letters + around;
         let mut span =
             if all[at].is_left { [mark - 1.0, mark + long] } else { [mark - long, mark + 1.0] };
-        if let Some([from, width]) = &all[at].interval {
-            let [from, width] = [from, width].map(|text| text.parse().unwrap_or(mark));
+        if let Some([from, width]) = all[at].interval {
             span = [span[0].min(from), span[1].max(from + width)];
         }
         let is_free = |lane: &Vec<[f64; 2]>| {
@@ -717,7 +702,7 @@ mod tests {
             colour: "",
             is_own: false,
             kept: String::new(),
-            mark: Some(mark.to_string()),
+            mark: Some(mark),
             interval: None,
             earlier: None,
             lane: None,

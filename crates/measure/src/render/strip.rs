@@ -15,10 +15,15 @@ pub(super) enum Scale {
     Errors { most: f64, least: f64 },
 }
 
+/// Rounds a place to the two decimals of a page.
+pub(super) fn hundredths(place: f64) -> f64 {
+    (100.0 * place).round() / 100.0
+}
+
 /// A tick of the line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Tick {
-    place: String,
+    place: f64,
     text: String,
 }
 
@@ -53,8 +58,7 @@ impl Scale {
 
     /// Returns about five ticks, the last of which is 1.
     pub(super) fn ticks(self) -> Vec<Tick> {
-        let tick =
-            |share: f64, text: String| Tick { place: format!("{:.2}", self.place(share)), text };
+        let tick = |share: f64, text: String| Tick { place: hundredths(self.place(share)), text };
         let mut ticks: Vec<Tick> = match self {
             Scale::Linear { least } => {
                 let step = [0.01, 0.02, 0.05, 0.1, 0.2].into_iter();
@@ -78,9 +82,8 @@ impl Scale {
         // Ticks that are too near their neighbour have no text that could be read.
         let mut last = f64::NEG_INFINITY;
         ticks.retain(|tick| {
-            let place: f64 = tick.place.parse().unwrap_or(0.0);
-            let is_apart = place - last > 8.0 && place < 95.0;
-            last = if is_apart { place } else { last };
+            let is_apart = tick.place - last > 8.0 && tick.place < 95.0;
+            last = if is_apart { tick.place } else { last };
             is_apart
         });
         ticks.push(tick(1.0, "100%".to_string()));
@@ -151,8 +154,13 @@ pub(super) fn picture(of: &Picture<'_>) -> String {
     let (width, left) = (if of.board.is_some() { 680.0 } else { 1040.0 }, 60.0);
     let (line, x) = (400.0, |place: f64| left + width * place / 100.0);
     for tick in of.ticks {
-        let place = x(tick.place.parse().unwrap_or(0.0));
-        text(place, line + 34.0, 20, " text-anchor=\"middle\" fill=\"#595650\"", &tick.text);
+        text(
+            x(tick.place),
+            line + 34.0,
+            20,
+            " text-anchor=\"middle\" fill=\"#595650\"",
+            &tick.text,
+        );
     }
     text(50.0, 590.0, 22, " fill=\"#595650\"", of.below);
     let _ = write!(

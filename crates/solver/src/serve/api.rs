@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Desk;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
-use super::pool::Kind;
+use super::pool::{Kind, WhenDropped};
 use super::reply::{Refusal, json};
 use super::tables::Opened;
 use yomikiri::error::Error;
@@ -353,8 +353,9 @@ pub(super) async fn position(
         // Slower than a lookup, so limited to the number of processors at a time.
         Err((search, position)) => {
             // The handler is dropped when the client goes away, and the search then stops.
-            let search = StopsWhenDropped(Arc::new(search));
-            let found = search.0.clone();
+            let found = Arc::new(search);
+            let search = found.clone();
+            let _client = WhenDropped(move || search.stop());
             let work = move || {
                 // The time limit starts when the work does.
                 found.restart();
@@ -400,15 +401,6 @@ pub(super) async fn game(
         Ok(json(StatusCode::OK, &WrittenGame { form: form.name(), text }))
     })
     .await
-}
-
-/// Search that stops when nobody waits for it any more.
-struct StopsWhenDropped(Arc<SearchOracle>);
-
-impl Drop for StopsWhenDropped {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
 }
 
 /// A position that is not in the table, with an answer from the rules, so that it can be played on.

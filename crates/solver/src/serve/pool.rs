@@ -24,6 +24,15 @@ pub(super) enum Kind {
     Long,
 }
 
+/// Calls a function when dropped: with the handler, when its client goes away.
+pub(super) struct WhenDropped<F: Fn()>(pub F);
+
+impl<F: Fn()> Drop for WhenDropped<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
+}
+
 /// Maximum number of policies working at a time.
 const SLOW: usize = 2;
 /// Maximum number of passes through tables at a time: each takes all cores.

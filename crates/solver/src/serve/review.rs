@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Desk;
 use super::api::{Answered, position_of, read};
 use super::batch::{MOST_LINES, whole};
-use super::pool::Kind;
+use super::pool::{Kind, WhenDropped};
 use super::reply::{Refusal, json};
 use super::tables::{LONGEST_SEARCH, Opened};
 use yomikiri::error::Error;
@@ -42,15 +42,6 @@ pub(super) struct OfReview {
     seconds: u64,
 }
 
-/// Flag that is set when nobody waits any more.
-struct SetWhenDropped(Arc<AtomicBool>);
-
-impl Drop for SetWhenDropped {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 pub(super) async fn review(
     State(desk): State<Arc<Desk>>,
     Path(name): Path<String>,
@@ -67,9 +58,10 @@ pub(super) async fn review(
         let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what);
         return Err(refusal.with("'solver review' takes any number"));
     }
-    // Without time there is no search.
-    let stop = SetWhenDropped(Arc::new(AtomicBool::new(seconds == 0)));
-    let flag = stop.0.clone();
+    // A search without time is stopped before it begins.
+    let flag = Arc::new(AtomicBool::new(seconds == 0));
+    let stop = flag.clone();
+    let _client = WhenDropped(move || stop.store(true, Ordering::Relaxed));
     let kind = if seconds == 0 { Kind::Batch } else { Kind::Long };
     let work = move |_: &Desk, opened: &Opened| {
         let _held = held;
