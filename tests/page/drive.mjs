@@ -217,6 +217,11 @@ async function turnsAreKept() {
   // Another move of a reviewed game is judged too.
   await page.click("button.move >> nth=0");
   await page.waitForFunction(() => document.querySelector(".review .note")?.textContent.startsWith("3 of 3 moves"));
+  // Back at once to the game before, which may have the same positions, and to its players.
+  await page.goBack();
+  await page.goBack();
+  await page.waitForFunction(() => [...document.querySelectorAll(".player select")].map((one) => one.value).join() === ",alphabeta:2");
+  assert.equal(await page.textContent("ol.line .ply:nth-child(3) button"), third);
   await page.context().close();
 }
 
@@ -669,7 +674,7 @@ async function positionsArePastedAndLinked() {
   assert.equal(first, "translate(340 340)");
   // Along best play.
   await page.click(".best-line button >> nth=1");
-  await page.waitForFunction(() => document.querySelectorAll("ol.line .ply").length === 2);
+  await havingPlies(page, 3);
   // A board set up by hand.
   await page.click('button:text-is("Set up on the board")');
   await page.selectOption('select[aria-label="Put"]', "X");

@@ -70,8 +70,8 @@ function named() {
 
 // State kept with an address: the game with its variations, so that a reload restores it.
 function kept() {
-  const { game, players, hints, isReviewed } = shown;
-  return { first: game.root.answer.position, path: game.path, lines: game.lines, players, hints, isReviewed };
+  const { id, game, players, hints, isReviewed } = shown;
+  return { id, first: game.root.answer.position, path: game.path, lines: game.lines, players, hints, isReviewed };
 }
 
 const remember = () => history.pushState(kept(), "", address(shown.table, shown.game.answer.position));
@@ -102,7 +102,8 @@ async function restored(table, { first, path, lines }, position) {
   return game;
 }
 
-// Shows the position of the address. A position of the open game is gone to; any other starts a new game.
+// Shows the position of the address. A position of the open game is gone to; any other starts a new game. Another game may have
+// the same position, so an entry of the history names its game.
 function follow(state) {
   const { table: name, position } = named();
   return attempt(async (current) => {
@@ -118,9 +119,8 @@ function follow(state) {
     if (shown?.table === table) {
       const { game } = shown;
       const isThere = (one) => one?.answer?.position === position;
-      const known = state?.path && state.first === game.root.answer.position ? game.find(state.path) : null;
-      const found = isThere(known) ? known : game.line.find(isThere);
-      if (found) return standAt(found);
+      const found = state?.id === shown.id ? game.find(state.path) : !state && game.line.find(isThere);
+      if (isThere(found)) return standAt(found);
     }
     const game = state?.lines && (await restored(table, state, position));
     const begun = game || new Game(table, await api.position(table.table, position));
@@ -192,7 +192,7 @@ function seats({ roots: [root], sides, mover }) {
 const hintsOf = (players) => (players.some((one) => one === null) && players.some((one) => one !== null) ? "hints in play" : "hints");
 
 // Begins a game. The position of a link is for exploring. Settings of the same table stay.
-function begin(table, game, players, { isReviewed = false, hints, file = null } = {}) {
+function begin(table, game, players, { id = Math.random(), isReviewed = false, hints, file = null } = {}) {
   shown?.reviewing?.abort();
   const before =
     shown?.table === table
@@ -208,6 +208,7 @@ function begin(table, game, players, { isReviewed = false, hints, file = null } 
         };
   shown = {
     ...before,
+    id,
     players,
     hints: hints ?? before.hints,
     table,
