@@ -6,7 +6,8 @@
 //!
 //! The program is started without a shell, in a process group with all its children. Dropping a [`Process`]
 //! closes the program's input; after a grace period its group is killed and it is waited for. The same
-//! happens if we end without dropping it, by a signal or a kill, because a [`Guard`] waits for that.
+//! happens if we end without dropping it, by a signal or a kill, because a [`Guard`] waits for that. It leads the
+//! group, so that no program runs without it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -40,18 +41,18 @@ pub(super) struct Process {
     is_over: bool,
 }
 
-/// A process that kills a group when its own standard input closes, because we have ended.
+/// A process that kills its group when its own standard input closes, because we have ended.
 #[derive(Debug)]
 struct Guard(Child);
 
 impl Guard {
-    /// Starts a guard, which kills the group a second after our end.
+    /// Starts a guard, which kills its group a second after our end.
     #[cfg(unix)]
-    fn of(group: u32) -> std::io::Result<Guard> {
+    fn start() -> std::io::Result<Guard> {
         use std::os::unix::process::CommandExt;
         // In a group of its own, so that a signal to ours does not end it.
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", "read -r end; sleep 1; kill -s KILL -- \"-$0\"", &group.to_string()]);
+        command.args(["-c", "read -r end; sleep 1; kill -s KILL 0"]);
         let command = command.process_group(0).stdin(Stdio::piped());
         Ok(Guard(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
@@ -86,8 +87,16 @@ impl Process {
         let mut command = Command::new(program);
         command.args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Without a shell, the end of its input must suffice.
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let guard = Guard::start().ok();
+        #[cfg(not(unix))]
+        let guard = None;
+        #[cfg(unix)]
+        {
+            let leader = guard.as_ref().and_then(|Guard(leader)| i32::try_from(leader.id()).ok());
+            std::os::unix::process::CommandExt::process_group(&mut command, leader.unwrap_or(0));
+        }
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -101,20 +110,8 @@ impl Process {
         let kept = Arc::clone(&tail);
         // Created first, so that the program is killed if a thread cannot be started.
         let errors = StderrTail { tail, all_read };
-        let mut process = Process {
-            child,
-            input: Some(input),
-            output,
-            errors,
-            limit,
-            guard: None,
-            is_over: false,
-        };
-        #[cfg(unix)]
-        {
-            // Without a shell, the end of its input must suffice.
-            process.guard = Guard::of(process.child.id()).ok();
-        }
+        let process =
+            Process { child, input: Some(input), output, errors, limit, guard, is_over: false };
         Builder::new().spawn(move || write_lines(stdin, &lines))?;
         Builder::new().spawn(move || read_lines(BufReader::new(stdout), &answers))?;
         Builder::new().spawn(move || keep_tail(stderr, &kept, done))?;
@@ -219,7 +216,8 @@ impl Process {
         #[cfg(unix)]
         if !self.is_over {
             use rustix::process::{Pid, Signal, kill_process_group};
-            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            let leader = self.guard.as_ref().map_or(&self.child, |Guard(leader)| leader);
+            let _ = kill_process_group(Pid::from_child(leader), Signal::KILL);
         }
         let _ = self.child.kill();
         self.is_over = true;
