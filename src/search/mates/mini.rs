@@ -38,10 +38,32 @@ enum MiniMove {
     Drop { kind: usize, to: usize },
 }
 
+/// Moves of a piece, or drops of a kind, to each of some squares.
+#[derive(Clone, Copy)]
+enum MiniMoves {
+    Board { from: usize, to: Squares, promotes: bool },
+    Drop { kind: usize, to: Squares },
+}
+
+impl MiniMoves {
+    fn targets(self) -> Squares {
+        let (MiniMoves::Board { to, .. } | MiniMoves::Drop { to, .. }) = self;
+        to
+    }
+
+    fn each(self) -> impl Iterator<Item = MiniMove> {
+        ones_of(self.targets()).map(move |to| match self {
+            MiniMoves::Board { from, promotes, .. } => MiniMove::Board { from, to, promotes },
+            MiniMoves::Drop { kind, .. } => MiniMove::Drop { kind, to },
+        })
+    }
+}
+
 /// Geometry of the board, and the rules derived from it.
 #[derive(Debug)]
 pub struct Mini {
-    rays: [[Squares; SQUARES]; 8],
+    /// Squares behind each one in a direction; none behind the numbers that [`first`] returns for an empty set.
+    rays: [[Squares; 64]; 8],
     /// Target squares of steps, by owner, kind and square.
     steps: [[[Squares; SQUARES]; KINDS]; 2],
     powers: [u128; SQUARES],
@@ -61,14 +83,14 @@ fn kind_of(cell: u8) -> usize {
     usize::from(if cell > KINDS as u8 { cell - KINDS as u8 } else { cell }) - 1
 }
 
-/// Returns the first square of a set in a direction; the set must not be empty.
-#[inline]
+/// Returns the first square of a set in a direction; a number from 25 to 63 for an empty set.
+#[inline(always)]
 fn first(direction: usize, set: Squares) -> usize {
-    if matches!(direction, 2..=5) {
-        set.trailing_zeros() as usize
-    } else {
-        31 - set.leading_zeros() as usize
-    }
+    let found = match direction {
+        2..=5 => set.trailing_zeros(),
+        _ => 31u32.wrapping_sub(set.leading_zeros()),
+    };
+    (found & 63) as usize
 }
 
 /// Directions in which a kind slides: 1 the even ones, 2 the odd ones.
@@ -93,7 +115,7 @@ impl Mini {
         const TOWARDS: [(i32, i32); 8] =
             [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
         let mut mini = Mini {
-            rays: [[0; SQUARES]; 8],
+            rays: [[0; 64]; 8],
             steps: [[[0; SQUARES]; KINDS]; 2],
             powers: std::array::from_fn(|square| 21u128.pow(square as u32)),
         };
@@ -142,16 +164,22 @@ impl Mini {
     /// Returns the squares that a piece attacks, including those of its own side's pieces.
     #[inline]
     fn attacks(&self, owner: usize, kind: usize, square: usize, occupied: Squares) -> Squares {
-        let mut attacked = self.steps[owner][kind][square];
-        if SLIDES[kind] != 0 {
-            for direction in (SLIDES[kind] as usize - 1..8).step_by(2) {
-                let ray = self.rays[direction][square];
-                let hit = ray & occupied;
-                attacked |=
-                    if hit == 0 { ray } else { ray ^ self.rays[direction][first(direction, hit)] };
-            }
+        self.steps[owner][kind][square] | self.seen(SLIDES[kind], square, occupied)
+    }
+
+    /// Returns the squares to which a piece slides.
+    #[inline]
+    fn seen(&self, slides: u8, square: usize, occupied: Squares) -> Squares {
+        let seen = |direction: usize| {
+            let ray = self.rays[direction][square];
+            ray ^ self.rays[direction][first(direction, ray & occupied)]
+        };
+        // Written out, so that the compiler knows each direction.
+        match slides {
+            1 => seen(0) | seen(2) | seen(4) | seen(6),
+            2 => seen(1) | seen(3) | seen(5) | seen(7),
+            _ => 0,
         }
-        attacked
     }
 
     fn around(&self, position: &MiniPosition, us: usize) -> Around {
@@ -219,13 +247,14 @@ impl Mini {
         (found, count)
     }
 
-    /// Calls `visit` with the legal moves of a player; with `checks_only`, only with those that give check.
+    /// Calls `visit` with the legal moves of a player, some of the sets empty; with `checks_only`, only with those that
+    /// give check.
     fn visit(
         &self,
         position: &MiniPosition,
         us: usize,
         checks_only: bool,
-        mut visit: impl FnMut(MiniMove),
+        mut visit: impl FnMut(MiniMoves),
     ) {
         let them = 1 - us;
         let occupied = position.own[0] | position.own[1];
@@ -235,16 +264,20 @@ impl Mini {
         let mut direct = [ALL; KINDS];
         if checks_only {
             (lines, count) = self.discoverers(position, us);
-            direct = std::array::from_fn(|kind| self.attacks(them, kind, target, occupied));
+            let seen = [0, 1, 2].map(|slides| self.seen(slides, target, occupied));
+            let slid = |kind: usize| seen[usize::from(SLIDES[kind])];
+            direct = std::array::from_fn(|kind| self.steps[them][kind][target] | slid(kind));
             direct[0] = 0;
         }
         let discovering = |from: usize| {
             let line = lines[..count].iter().find(|(piece, _)| piece >> from & 1 == 1);
             line.map_or(0, |(_, line)| !line)
         };
-        let safe = !(self.attacked(position, them) | position.own[us]);
-        for to in ones_of(self.steps[us][0][king] & safe & (direct[0] | discovering(king))) {
-            visit(MiniMove::Board { from: king, to, promotes: false });
+        let mut to = self.steps[us][0][king] & !position.own[us] & (direct[0] | discovering(king));
+        // Few checks are moves of the king.
+        if to != 0 {
+            to &= !self.attacked(position, them);
+            visit(MiniMoves::Board { from: king, to, promotes: false });
         }
         if around.evasions == 0 {
             return;
@@ -261,24 +294,20 @@ impl Mini {
             let discovered = discovering(from);
             let zone = if ZONES[us] >> from & 1 == 1 { ALL } else { ZONES[us] };
             let stuck = if kind == PAWN { ZONES[us] } else { 0 };
-            for to in ones_of(targets & !stuck & (direct[kind] | discovered)) {
-                visit(MiniMove::Board { from, to, promotes: false });
-            }
+            let to = targets & !stuck & (direct[kind] | discovered);
+            visit(MiniMoves::Board { from, to, promotes: false });
             if PROMOTED[kind] != 0 {
-                for to in ones_of(targets & zone & (direct[PROMOTED[kind]] | discovered)) {
-                    visit(MiniMove::Board { from, to, promotes: true });
-                }
+                let to = targets & zone & (direct[PROMOTED[kind]] | discovered);
+                visit(MiniMoves::Board { from, to, promotes: true });
             }
         }
         let empty = !occupied & around.evasions & ALL;
         for kind in (1..=HELD).filter(|kind| position.hands[us] >> (3 * (kind - 1)) & 3 != 0) {
-            let mut squares = empty & direct[kind];
+            let mut to = empty & direct[kind];
             if kind == PAWN {
-                squares &= self.pawn_squares(position, us);
+                to &= self.pawn_squares(position, us);
             }
-            for to in ones_of(squares) {
-                visit(MiniMove::Drop { kind, to });
-            }
+            visit(MiniMoves::Drop { kind, to });
         }
     }
 
@@ -305,7 +334,7 @@ impl Mini {
 
     fn count(&self, position: &MiniPosition, us: usize) -> u32 {
         let mut count = 0;
-        self.visit(position, us, false, |_| count += 1);
+        self.visit(position, us, false, |moves| count += moves.targets().count_ones());
         count
     }
 
@@ -387,8 +416,10 @@ impl Mating for Mini {
         mut visit: impl FnMut(Action, MiniPosition),
     ) {
         let us = role as usize;
-        self.visit(node, us, checks_only, |played| {
-            visit(action(us, played), self.play(node, us, played));
+        self.visit(node, us, checks_only, |moves| {
+            for played in moves.each() {
+                visit(action(us, played), self.play(node, us, played));
+            }
         });
     }
 

@@ -9,9 +9,6 @@ use crate::transposition::TranspositionEntry;
 /// Minimum number of empty squares at which the children are looked up before any is searched.
 const ETC_FROM: u32 = 10;
 
-/// Minimum of alpha minus the number of empty squares at which stable discs may give a cut-off.
-const STABILITY_ALPHA: i32 = -8;
-
 /// Weights of the move order, in units of [`DISC`] of the search by evaluation.
 struct MoveOrder {
     /// Weight of the opponent's moves.
@@ -74,12 +71,8 @@ impl<K: Kernel> Search<'_, K> {
         if self.must_stop(empties) {
             return alpha;
         }
-        if alpha >= STABILITY_ALPHA + empties as i32 {
-            let stable = self.shape.stable(board.opponent, board.mover).count_ones() as i32;
-            let upper = self.shape.squares - 2 * stable;
-            if upper <= alpha {
-                return upper;
-            }
+        if let Some(upper) = self.stable_bound(board, alpha) {
+            return upper;
         }
         let board = self.folded(board, empties);
         let table = self.table_for(empties);
@@ -138,7 +131,7 @@ impl<K: Kernel> Search<'_, K> {
             let score = if empties - 1 > SHALLOW {
                 -self.deep(child, -alpha - 1, empties - 1)
             } else {
-                -self.shallow(child, -alpha - 1, empties - 1)
+                -self.shallow(child, -alpha - 1)
             };
             if self.stopped {
                 break;

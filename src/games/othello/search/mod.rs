@@ -40,7 +40,7 @@ impl From<Board> for [u64; 2] {
 }
 
 /// Maximum number of empty squares that are searched without the transposition table.
-const SHALLOW: u32 = 6;
+const SHALLOW: u32 = 5;
 
 /// Bound below every score.
 const WORST: i32 = -128;
@@ -151,9 +151,9 @@ impl Engine {
 }
 
 /// Distance between the first and the second bound tried.
-const FIRST_STEP: i32 = 4;
+const FIRST_STEP: i32 = 2;
 
-/// Maximum number of plies of the search by evaluation that guesses a score.
+/// Maximum number of plies of the searches by evaluation that guess a score.
 const GUESS_MOST: u32 = 6;
 
 /// Maximum number of empty squares of positions stored in the small table of one thread.
@@ -278,22 +278,23 @@ impl<'a, K: Kernel> Search<'a, K> {
         (lower, upper)
     }
 
-    /// Returns a cheap guess of the score.
+    /// Returns a cheap guess of the score: the mean of two searches by evaluation, one a ply deeper than the other,
+    /// because the weights value the turn itself too much.
     fn guess(&mut self, board: Board, empties: u32) -> i32 {
         let trained = self.evaluation.is_trained();
-        let depth = if trained { (empties.saturating_sub(8) / 2).min(GUESS_MOST) } else { 0 };
-        self.preview(board, depth, -WIDE, WIDE) / evaluation::DISC
+        let depth = if trained { (empties.saturating_sub(7) / 2).min(GUESS_MOST) } else { 0 };
+        let depths = [depth, depth.saturating_sub(1)];
+        let sum: i32 = depths.map(|depth| self.preview(board, depth, -WIDE, WIDE)).iter().sum();
+        sum / (2 * evaluation::DISC)
     }
 
     /// Returns a score that proves whether the position is worth more than `alpha`.
     #[inline(always)]
     fn search(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
-        if empties > SHALLOW {
-            self.deep(board, alpha, empties)
-        } else if empties > 4 {
-            self.shallow(board, alpha, empties)
-        } else {
-            self.last(board, alpha, empties)
+        match empties {
+            0..SHALLOW => self.last(board, alpha, empties),
+            SHALLOW => self.shallow(board, alpha),
+            _ => self.deep(board, alpha, empties),
         }
     }
 

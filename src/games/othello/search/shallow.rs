@@ -4,20 +4,25 @@ use super::kernel::{Kernel, NEIGHBOURS, Recursion};
 use super::{SHALLOW, Search, WORST};
 use crate::games::othello::Board;
 
+/// Minimum of alpha at which stable discs may give a cut-off.
+const STABILITY_ALPHA: i32 = 4;
+
 impl<K: Kernel> Search<'_, K> {
-    /// Searches a position with five to [`SHALLOW`] empty squares.
+    /// Searches a position with [`SHALLOW`] empty squares.
     #[inline(always)]
-    pub(super) fn shallow(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
-        self.kernel.call::<Shallow, _, _>(self, board, (alpha, empties))
+    pub(super) fn shallow(&mut self, board: Board, alpha: i32) -> i32 {
+        self.kernel.call::<Shallow, _, _>(self, board, alpha)
     }
 
     #[inline(always)]
-    fn shallow_here(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
-        debug_assert!((5..=SHALLOW).contains(&empties));
+    fn shallow_here(&mut self, board: Board, alpha: i32) -> i32 {
         self.nodes += 1;
+        if let Some(upper) = self.stable_bound(board, alpha) {
+            return upper;
+        }
         let moves = self.kernel.moves(board) & self.shape.board;
         if moves == 0 {
-            return self.pass(board, alpha, empties);
+            return self.pass(board, alpha, SHALLOW);
         }
         let odd = self.shape.odd_regions(self.shape.empty(board));
         let mut best = WORST;
@@ -27,11 +32,7 @@ impl<K: Kernel> Search<'_, K> {
                 let square = rest.trailing_zeros();
                 rest &= rest - 1;
                 let child = self.play(board, square);
-                let score = if empties == 5 {
-                    -self.last(child, -alpha - 1, 4)
-                } else {
-                    -self.shallow(child, -alpha - 1, empties - 1)
-                };
+                let score = -self.last(child, -alpha - 1, SHALLOW - 1);
                 if score > best {
                     best = score;
                     if score > alpha {
@@ -41,6 +42,17 @@ impl<K: Kernel> Search<'_, K> {
             }
         }
         best
+    }
+
+    /// Returns an upper bound by the opponent's stable discs if it is at most `alpha`.
+    #[inline(always)]
+    pub(super) fn stable_bound(&self, board: Board, alpha: i32) -> Option<i32> {
+        if alpha < STABILITY_ALPHA {
+            return None;
+        }
+        let stable = self.shape.stable(board.opponent, board.mover).count_ones() as i32;
+        let upper = self.shape.squares - 2 * stable;
+        (upper <= alpha).then_some(upper)
     }
 
     /// Searches after a pass, or returns the score if the game is over.
@@ -194,10 +206,10 @@ impl<K: Kernel> Search<'_, K> {
 
 struct Shallow;
 
-impl<K: Kernel> Recursion<Search<'_, K>, (i32, u32)> for Shallow {
+impl<K: Kernel> Recursion<Search<'_, K>, i32> for Shallow {
     #[inline(always)]
-    fn run(search: &mut Search<K>, board: Board, (alpha, empties): (i32, u32)) -> i32 {
-        search.shallow_here(board, alpha, empties)
+    fn run(search: &mut Search<K>, board: Board, alpha: i32) -> i32 {
+        search.shallow_here(board, alpha)
     }
 }
 
