@@ -151,6 +151,11 @@ impl Group {
 pub struct Orientations(pub u16);
 
 impl Orientations {
+    /// Returns the set of one position.
+    pub fn one(symmetry: Symmetry, side: crate::rules::Side, order: usize) -> Orientations {
+        Orientations(1 << (usize::from(symmetry) + side.index() * order))
+    }
+
     /// Returns the number of positions (board and side to move).
     pub fn count(self) -> u32 {
         self.0.count_ones()

@@ -216,46 +216,46 @@ impl<'a> Play<'a> {
     }
 
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
-        let none = vec![0.0; self.unfolded.positions()];
-        let mut walk = Walk { visits: none.clone(), endless: 0.0 };
-        // Probability of each position now and after the next ply.
-        let (mut now, mut next) = (none.clone(), none);
-        let (mut places, mut places_next) = (Vec::new(), Vec::new());
-        let reach = |at: usize, p: f64, all: &mut [f64], places: &mut Vec<usize>| {
-            if all[at] == 0.0 {
-                places.push(at);
+        let mut walk = Walk { visits: vec![0.0; self.unfolded.positions()], endless: 0.0 };
+        let steps = Steps::of(self.unfolded, policies, from);
+        let places = steps.positions.len();
+        // Probability of each position that goes on, now and after the next ply, and its expected visits.
+        let [mut now, mut next, mut visits] = [0, 1, 2].map(|_| vec![0.0; places]);
+        for &(at, p) in from {
+            match steps.places[at] {
+                Steps::NONE => walk.visits[at] += p,
+                place => now[place as usize] += p,
             }
-            all[at] += p;
-        };
-        from.iter().for_each(|&(at, p)| reach(at, p, &mut now, &mut places));
+        }
         for ply in 0..=plies {
-            let mut going_on = 0.0;
-            for at in places.drain(..) {
-                let p = std::mem::take(&mut now[at]);
-                let edges = self.unfolded.edges_of(at);
-                going_on += if edges.is_empty() { 0.0 } else { p };
-                if ply == plies && !edges.is_empty() {
-                    continue;
-                }
-                walk.visits[at] += p;
-                let policy = policies[self.unfolded.side(at).index()];
-                for edge in edges.filter(|&edge| policy[edge] > 0.0) {
-                    let target = self.unfolded.target(edge);
-                    reach(target, p * policy[edge], &mut next, &mut places_next);
-                }
-            }
+            let going_on: f64 = now.iter().sum();
             if going_on < NEGLIGIBLE {
                 break;
             }
             if ply == plies {
                 walk.endless = going_on;
+                break;
+            }
+            for place in 0..places {
+                let p = std::mem::take(&mut now[place]);
+                if p > 0.0 {
+                    visits[place] += p;
+                    for &(target, share) in steps.of_place(place) {
+                        next[target as usize] += p * share;
+                    }
+                }
             }
             std::mem::swap(&mut now, &mut next);
-            std::mem::swap(&mut places, &mut places_next);
-            if places.len() > now.len() / 16 {
-                // Many positions are faster to visit in memory order.
-                places.clear();
-                places.extend((0..now.len()).filter(|&at| now[at] > 0.0));
+        }
+        // Ends are met as often as the moves to them are made.
+        for (&at, met) in steps.positions.iter().zip(visits) {
+            let at = at as usize;
+            walk.visits[at] = met;
+            for (edge, share) in likely(self.unfolded, policies, at) {
+                let target = self.unfolded.target(edge);
+                if self.unfolded.edges_of(target).is_empty() {
+                    walk.visits[target] += met * share;
+                }
             }
         }
         walk
@@ -304,6 +304,69 @@ impl<'a> Play<'a> {
             now = next;
         }
         now.into_iter().collect()
+    }
+}
+
+/// Returns the edges of a position that are taken, with their probabilities.
+fn likely<'a>(
+    unfolded: &'a Unfolded,
+    policies: [&'a [f64]; 2],
+    at: usize,
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let policy = policies[unfolded.side(at).index()];
+    unfolded.edges_of(at).map(move |edge| (edge, policy[edge])).filter(|&(_, share)| share > 0.0)
+}
+
+/// Moves of two policies between positions that are not the end of a game, one after another in memory: a walk by plies takes them
+/// hundreds of times.
+struct Steps {
+    /// Positions that games reach and that have moves, in the order in which they are found.
+    positions: Vec<u32>,
+    /// Place of each position in this list, or [`Steps::NONE`].
+    places: Vec<u32>,
+    /// First step of each place, followed by the number of steps.
+    offsets: Vec<usize>,
+    /// Place and probability of each step.
+    steps: Vec<(u32, f64)>,
+}
+
+impl Steps {
+    const NONE: u32 = u32::MAX;
+
+    fn of(unfolded: &Unfolded, policies: [&[f64]; 2], from: &[(usize, f64)]) -> Steps {
+        let places = vec![Steps::NONE; unfolded.positions()];
+        let mut steps =
+            Steps { positions: Vec::new(), places, offsets: vec![0], steps: Vec::new() };
+        for &(at, _) in from {
+            steps.place_of(unfolded, at);
+        }
+        let mut next = 0;
+        while next < steps.positions.len() {
+            for (edge, share) in likely(unfolded, policies, steps.positions[next] as usize) {
+                if let Some(place) = steps.place_of(unfolded, unfolded.target(edge)) {
+                    steps.steps.push((place, share));
+                }
+            }
+            steps.offsets.push(steps.steps.len());
+            next += 1;
+        }
+        steps
+    }
+
+    /// Returns the place of a position, a new one if it has none; `None` for the end of a game.
+    fn place_of(&mut self, unfolded: &Unfolded, at: usize) -> Option<u32> {
+        if unfolded.edges_of(at).is_empty() {
+            return None;
+        }
+        if self.places[at] == Steps::NONE {
+            self.places[at] = self.positions.len() as u32;
+            self.positions.push(at as u32);
+        }
+        Some(self.places[at])
+    }
+
+    fn of_place(&self, place: usize) -> &[(u32, f64)] {
+        &self.steps[self.offsets[place]..self.offsets[place + 1]]
     }
 }
 

@@ -6,13 +6,14 @@
 //! the roots. Positions, including terminal ones, are numbered by row, then by orientation; edges are
 //! numbered by position, then by ascending action.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use yomikiri::error::Error;
 use yomikiri::oracle::States;
 use yomikiri::parallel;
-use yomikiri::rules::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
+use yomikiri::rules::{
+    Action, AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry,
+};
 
 /// Actual positions of a complete table and the moves between them.
 #[derive(Debug)]
@@ -123,48 +124,42 @@ impl Unfolded {
 
     fn unfold(&self, states: &States, rows: Range<usize>) -> Result<UnfoldedPiece, String> {
         let game = states.game();
-        let order = game.group().order();
-        let (mut part, mut moves) = (UnfoldedPiece::default(), Vec::new());
-        states.visit(rows, |row, position| {
-            states.moves(row, &position.state, &mut moves)?;
+        let (group, order) = (game.group(), game.group().order());
+        let (mut part, mut edges) = (UnfoldedPiece::default(), Vec::new());
+        self.facing.successors(states, rows, |row, successors| {
             for (symmetry, side) in self.orientations[row].iter(order) {
-                let state = game.transform(&position.state, symmetry);
-                let inverse = game.group().inverse(symmetry);
-                let mut inconsistent = false;
-                game.moves(&state, |action, after| {
-                    let canonical = game.transform_action(action, inverse);
-                    let target = moves.iter().find(|(action, _)| *action == canonical);
-                    let target = target.and_then(|(_, target)| *target);
-                    let after = Position { state: after, side: side.other() };
-                    let place = target.and_then(|t| self.place(states, t as usize, &after));
-                    inconsistent |= place.is_none();
-                    part.targets.extend(place.map(|place| place as u32));
-                });
-                if inconsistent {
-                    return Err(format!("a move of row {row} leads out of the table"));
+                let from = Orientations::one(symmetry, side, order);
+                edges.clear();
+                for &(action, target, ties) in successors {
+                    let own = group.successor_orientations(from, ties);
+                    let place = self.place(target as usize, own).ok_or_else(|| {
+                        format!("a move of row {row} leads to a position that is not reached")
+                    })?;
+                    edges.push((game.transform_action(action, symmetry), place as u32));
                 }
+                edges.sort_unstable();
+                part.targets.extend(edges.iter().map(|(_, place)| place));
                 part.rows.push(row as u32);
                 part.sides.push(side);
-                part.degrees.push(moves.len() as u32);
+                part.degrees.push(edges.len() as u32);
             }
             Ok(())
         })?;
         Ok(part)
     }
 
-    /// Returns the number of a position of a row; `None` if it is not reachable.
-    fn place(&self, states: &States, row: usize, position: &AnyPosition) -> Option<usize> {
-        let game = states.game();
-        let ties = self.facing.ties(game, row, &position.state);
-        let own = game.group().root_orientations(position.side, ties).0;
+    /// Returns the number of the position of a row in one orientation; `None` if it is not reachable.
+    fn place(&self, row: usize, own: Orientations) -> Option<usize> {
         let set = self.orientations.get(row)?.0;
-        let below = set & (own - 1);
-        (set & own != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
+        let below = set & own.0.wrapping_sub(1);
+        (set & own.0 != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
     }
 
     /// Returns the number of a position; `None` if it is not reachable.
     pub fn find(&self, states: &States, position: &AnyPosition) -> Option<usize> {
-        self.place(states, states.find(position)?, position)
+        let (game, row) = (states.game(), states.find(position)?);
+        let ties = self.facing.ties(game, row, &position.state);
+        self.place(row, game.group().root_orientations(position.side, ties))
     }
 
     /// Returns the position with a number.
@@ -268,37 +263,70 @@ impl Facing {
         symmetries.fold(0, |all, symmetry| all | 1 << group.product(back, symmetry))
     }
 
+    /// Calls `visit` with each of some rows and its moves: action, row after it, and the [ties](Facing::ties) of the
+    /// state after it.
+    fn successors(
+        &self,
+        states: &States,
+        rows: Range<usize>,
+        mut visit: impl FnMut(usize, &[(Action, u32, u8)]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (game, mut moves, mut successors) = (states.game(), Vec::new(), Vec::new());
+        states.visit(rows, |row, position| {
+            states.moves(row, &position.state, &mut moves)?;
+            successors.clear();
+            for &(action, target) in &moves {
+                let target =
+                    target.ok_or_else(|| format!("a move of row {row} leads out of the table"))?;
+                let ties = self.ties(game, target as usize, &game.play(&position.state, action));
+                successors.push((action, target, ties));
+            }
+            visit(row, &successors)
+        })
+    }
+
     /// Finds the orientations in which rows are reached from the roots of a table that does not record them.
     fn reached(&self, states: &States) -> Result<Vec<Orientations>, String> {
-        let (game, mut moves) = (states.game(), Vec::new());
-        let group = game.group();
+        let (game, group) = (states.game(), states.game().group());
+        let pieces = states.pieces();
+        let chunks = parallel::map(pieces.len(), &|piece: usize| {
+            let (mut degrees, mut targets, mut ties) = (Vec::new(), Vec::new(), Vec::new());
+            self.successors(states, pieces[piece].rows.clone(), |_, successors| {
+                degrees.push(successors.len());
+                targets.extend(successors.iter().map(|(_, target, _)| *target));
+                ties.extend(successors.iter().map(|(.., ties)| *ties));
+                Ok(())
+            })?;
+            Ok::<_, String>((degrees, targets, ties))
+        });
+        let (mut offsets, mut targets, mut ties) = (vec![0], Vec::new(), Vec::new());
+        for chunk in chunks {
+            let (degrees, some_targets, some_ties) = chunk?;
+            for degree in degrees {
+                offsets.push(offsets[offsets.len() - 1] + degree);
+            }
+            targets.extend(some_targets);
+            ties.extend(some_ties);
+        }
         let mut all = vec![Orientations::default(); states.rows()];
-        // Orientations newly reached in the next ply, by row.
-        let mut next: BTreeMap<usize, u16> = BTreeMap::new();
+        let mut waiting = Vec::new();
         for root in states.roots().map_err(|error| error.line())? {
             let row = states.find(&root).ok_or("a root is missing from the table")?;
-            let ties = self.ties(game, row, &root.state);
-            *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
+            let own = self.ties(game, row, &root.state);
+            waiting.push((row, group.root_orientations(root.side, own)));
         }
-        while !next.is_empty() {
-            for (row, set) in std::mem::take(&mut next) {
-                let new = Orientations(set & !all[row].0);
-                if new.0 == 0 {
-                    continue;
+        while let Some((row, set)) = waiting.pop() {
+            let new = Orientations(set.0 & !all[row].0);
+            if new.0 == 0 {
+                continue;
+            }
+            all[row].0 |= new.0;
+            for at in offsets[row]..offsets[row + 1] {
+                let (target, after) =
+                    (targets[at] as usize, group.successor_orientations(new, ties[at]));
+                if after.0 & !all[target].0 != 0 {
+                    waiting.push((target, after));
                 }
-                all[row].0 |= new.0;
-                states.visit(row..row + 1, |row, position| {
-                    states.moves(row, &position.state, &mut moves)?;
-                    for &(action, target) in &moves {
-                        let target =
-                            target.ok_or("marked complete, but moves lead out of the table")?;
-                        let after = game.play(&position.state, action);
-                        let ties = self.ties(game, target as usize, &after);
-                        let set = group.successor_orientations(new, ties);
-                        *next.entry(target as usize).or_default() |= set.0;
-                    }
-                    Ok(())
-                })?;
             }
         }
         Ok(all)
