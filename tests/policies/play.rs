@@ -337,8 +337,8 @@ fn a_mistake_that_rounds_to_nothing_is_shown_where_it_is_made() {
         play.move_truth(edge).unwrap().outcome < play.truth(at).unwrap().outcome
     };
     // The last position that its own moves reach as the first player.
-    let reached = play.reached([Some(opened.policy(3)), None]);
-    let own = |at: &usize| reached[*at] && unfolded.side(*at) == Side::First;
+    let walk = play.walk(opened.policy(3), &play.random(), &play.start());
+    let own = |at: &usize| walk.visits[*at] > 0.0 && unfolded.side(*at) == Side::First;
     let worse = |at: usize| Some((at, unfolded.edges_of(at).find(|&edge| loses(edge, at))?));
     let (at, edge) = (0..unfolded.positions()).rev().filter(own).find_map(worse).unwrap();
     probabilities[edge] = 1e-11;

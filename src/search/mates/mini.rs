@@ -86,11 +86,11 @@ fn kind_of(cell: u8) -> usize {
 /// Returns the first square of a set in a direction; a number from 25 to 63 for an empty set.
 #[inline(always)]
 fn first(direction: usize, set: Squares) -> usize {
-    let found = match direction {
+    let square = match direction {
         2..=5 => set.trailing_zeros(),
         _ => 31u32.wrapping_sub(set.leading_zeros()),
     };
-    (found & 63) as usize
+    (square & 63) as usize
 }
 
 /// Directions in which a kind slides: 1 the even ones, 2 the odd ones.
@@ -164,20 +164,20 @@ impl Mini {
     /// Returns the squares that a piece attacks, including those of its own side's pieces.
     #[inline]
     fn attacks(&self, owner: usize, kind: usize, square: usize, occupied: Squares) -> Squares {
-        self.steps[owner][kind][square] | self.seen(SLIDES[kind], square, occupied)
+        self.steps[owner][kind][square] | self.slides_from(SLIDES[kind], square, occupied)
     }
 
     /// Returns the squares to which a piece slides.
     #[inline]
-    fn seen(&self, slides: u8, square: usize, occupied: Squares) -> Squares {
-        let seen = |direction: usize| {
+    fn slides_from(&self, slides: u8, square: usize, occupied: Squares) -> Squares {
+        let line = |direction: usize| {
             let ray = self.rays[direction][square];
             ray ^ self.rays[direction][first(direction, ray & occupied)]
         };
         // Written out, so that the compiler knows each direction.
         match slides {
-            1 => seen(0) | seen(2) | seen(4) | seen(6),
-            2 => seen(1) | seen(3) | seen(5) | seen(7),
+            1 => line(0) | line(2) | line(4) | line(6),
+            2 => line(1) | line(3) | line(5) | line(7),
             _ => 0,
         }
     }
@@ -264,9 +264,10 @@ impl Mini {
         let mut direct = [ALL; KINDS];
         if checks_only {
             (lines, count) = self.discoverers(position, us);
-            let seen = [0, 1, 2].map(|slides| self.seen(slides, target, occupied));
-            let slid = |kind: usize| seen[usize::from(SLIDES[kind])];
-            direct = std::array::from_fn(|kind| self.steps[them][kind][target] | slid(kind));
+            let lines_to = [0, 1, 2].map(|slides| self.slides_from(slides, target, occupied));
+            direct = std::array::from_fn(|kind| {
+                self.steps[them][kind][target] | lines_to[usize::from(SLIDES[kind])]
+            });
             direct[0] = 0;
         }
         let discovering = |from: usize| {

@@ -13,7 +13,6 @@ use super::positions::Truth;
 use super::unfolded::Unfolded;
 use crate::policy::share_best;
 use yomikiri::oracle::SolvedTable;
-use yomikiri::parallel::{self, GRAIN};
 use yomikiri::rules::{Outcome, Repetition, Side};
 use yomikiri::solve::Value;
 
@@ -217,10 +216,10 @@ impl<'a> Play<'a> {
 
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
         let mut walk = Walk { visits: vec![0.0; self.unfolded.positions()], endless: 0.0 };
-        let steps = Steps::of(self.unfolded, policies, from);
-        let places = steps.positions.len();
+        let made = |edge, side: Side| policies[side.index()][edge];
+        let steps = Steps::new(self.unfolded, from.iter().map(|&(at, _)| at), &made);
         // Probability of each position that goes on, now and after the next ply, and its expected visits.
-        let [mut now, mut next, mut visits] = [0, 1, 2].map(|_| vec![0.0; places]);
+        let [mut now, mut next, mut visits] = [0, 1, 2].map(|_| vec![0.0; steps.positions.len()]);
         for &(at, p) in from {
             match steps.places[at] {
                 Steps::NONE => walk.visits[at] += p,
@@ -236,12 +235,12 @@ impl<'a> Play<'a> {
                 walk.endless = going_on;
                 break;
             }
-            for place in 0..places {
+            for place in 0..now.len() {
                 let p = std::mem::take(&mut now[place]);
                 if p > 0.0 {
                     visits[place] += p;
-                    for &(target, share) in steps.of_place(place) {
-                        next[target as usize] += p * share;
+                    for (target, share) in steps.of_place(place) {
+                        next[target] += p * share;
                     }
                 }
             }
@@ -251,32 +250,14 @@ impl<'a> Play<'a> {
         for (&at, met) in steps.positions.iter().zip(visits) {
             let at = at as usize;
             walk.visits[at] = met;
-            for (edge, share) in likely(self.unfolded, policies, at) {
+            for edge in self.unfolded.edges_of(at) {
                 let target = self.unfolded.target(edge);
                 if self.unfolded.edges_of(target).is_empty() {
-                    walk.visits[target] += met * share;
+                    walk.visits[target] += met * made(edge, self.unfolded.side(at));
                 }
             }
         }
         walk
-    }
-
-    /// Marks the positions that games can reach; a policy of `None` may make any move.
-    pub fn reached(&self, policies: [Option<&[f64]>; 2]) -> Vec<bool> {
-        let mut reached = vec![false; self.unfolded.positions()];
-        let made = |at: usize| {
-            let policy = policies[self.unfolded.side(at).index()];
-            let edges = self.unfolded.edges_of(at);
-            edges.filter(move |&edge| policy.is_none_or(|policy| policy[edge] > 0.0))
-        };
-        let mut waiting = self.unfolded.roots().to_vec();
-        while let Some(at) = waiting.pop() {
-            if std::mem::replace(&mut reached[at], true) {
-                continue;
-            }
-            waiting.extend(made(at).map(|edge| self.unfolded.target(edge)));
-        }
-        reached
     }
 
     /// Returns the starting positions: every root with the same probability.
@@ -307,66 +288,89 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Returns the edges of a position that are taken, with their probabilities.
-fn likely<'a>(
-    unfolded: &'a Unfolded,
-    policies: [&'a [f64]; 2],
-    at: usize,
-) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let policy = policies[unfolded.side(at).index()];
-    unfolded.edges_of(at).map(move |edge| (edge, policy[edge])).filter(|&(_, share)| share > 0.0)
-}
-
-/// Moves of two policies between positions that are not the end of a game, one after another in memory: a walk by plies takes them
-/// hundreds of times.
+/// Moves between the positions that games reach and that are not their ends, one after another in memory: a walk by
+/// plies and a response take them dozens of times.
 struct Steps {
-    /// Positions that games reach and that have moves, in the order in which they are found.
+    /// Positions with a move to make, in the order in which they are found.
     positions: Vec<u32>,
     /// Place of each position in this list, or [`Steps::NONE`].
     places: Vec<u32>,
     /// First step of each place, followed by the number of steps.
-    offsets: Vec<usize>,
-    /// Place and probability of each step.
-    steps: Vec<(u32, f64)>,
+    offsets: Vec<u32>,
+    /// Place to which each step leads.
+    targets: Vec<u32>,
+    /// Probability of each step.
+    shares: Vec<f64>,
 }
 
 impl Steps {
     const NONE: u32 = u32::MAX;
 
-    fn of(unfolded: &Unfolded, policies: [&[f64]; 2], from: &[(usize, f64)]) -> Steps {
-        let places = vec![Steps::NONE; unfolded.positions()];
-        let mut steps =
-            Steps { positions: Vec::new(), places, offsets: vec![0], steps: Vec::new() };
-        for &(at, _) in from {
-            steps.place_of(unfolded, at);
-        }
+    /// Finds the moves of games from some positions. `made` returns the probability of an edge, with the side that
+    /// moves along it; edges with 0 are left out.
+    fn new(
+        unfolded: &Unfolded,
+        from: impl Iterator<Item = usize>,
+        made: &dyn Fn(usize, Side) -> f64,
+    ) -> Steps {
+        let (mut positions, mut offsets) = (Vec::new(), vec![0]);
+        let (mut targets, mut shares) = (Vec::new(), Vec::new());
+        let mut places = vec![Steps::NONE; unfolded.positions()];
+        // Returns the place of a position, a new one if it has none.
+        let mut place_of = |at: usize, positions: &mut Vec<u32>| {
+            if places[at] == Steps::NONE {
+                places[at] = positions.len() as u32;
+                positions.push(at as u32);
+            }
+            places[at]
+        };
+        let goes_on = |at: usize| !unfolded.edges_of(at).is_empty();
+        from.filter(|&at| goes_on(at)).for_each(|at| _ = place_of(at, &mut positions));
         let mut next = 0;
-        while next < steps.positions.len() {
-            for (edge, share) in likely(unfolded, policies, steps.positions[next] as usize) {
-                if let Some(place) = steps.place_of(unfolded, unfolded.target(edge)) {
-                    steps.steps.push((place, share));
+        while let Some(at) = positions.get(next).map(|&at| at as usize) {
+            for edge in unfolded.edges_of(at) {
+                let (target, share) = (unfolded.target(edge), made(edge, unfolded.side(at)));
+                if share > 0.0 && goes_on(target) {
+                    targets.push(place_of(target, &mut positions));
+                    shares.push(share);
                 }
             }
-            steps.offsets.push(steps.steps.len());
+            offsets.push(targets.len() as u32);
             next += 1;
         }
-        steps
+        Steps { positions, places, offsets, targets, shares }
     }
 
-    /// Returns the place of a position, a new one if it has none; `None` for the end of a game.
-    fn place_of(&mut self, unfolded: &Unfolded, at: usize) -> Option<u32> {
-        if unfolded.edges_of(at).is_empty() {
-            return None;
-        }
-        if self.places[at] == Steps::NONE {
-            self.places[at] = self.positions.len() as u32;
-            self.positions.push(at as u32);
-        }
-        Some(self.places[at])
+    /// Returns the sum of the values of the steps from a place, each with its probability.
+    fn mean(&self, place: usize, values: &[f64]) -> f64 {
+        self.of_place(place).map(|(target, share)| share * values[target]).sum()
     }
 
-    fn of_place(&self, place: usize) -> &[(u32, f64)] {
-        &self.steps[self.offsets[place]..self.offsets[place + 1]]
+    /// Returns the highest value of the steps from a place, and where they lead: among equals to `kept`, or else to the
+    /// first. The place itself stands for the end of the game, which is worth `ended`.
+    fn best(&self, place: usize, values: &[f64], ended: f64, kept: u32) -> (f64, u32) {
+        let mut best = (ended, place as u32);
+        for (target, _) in self.of_place(place) {
+            if values[target] > best.0 {
+                best = (values[target], target as u32);
+            }
+        }
+        let kept_value = match kept as usize {
+            _ if kept == Steps::NONE => f64::NEG_INFINITY,
+            kept if kept == place => ended,
+            kept => values[kept],
+        };
+        if kept_value > best.0 - BETTER {
+            best.1 = kept;
+        }
+        best
+    }
+
+    /// Returns the places to which the steps from a place lead, with their probabilities.
+    fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, f64)> {
+        let range = self.offsets[place] as usize..self.offsets[place + 1] as usize;
+        let targets = self.targets[range.clone()].iter().map(|&target| target as usize);
+        targets.zip(self.shares[range].iter().copied())
     }
 }
 
@@ -400,8 +404,7 @@ impl Play<'_> {
     /// Computes the best response of one side to the policy of the other.
     ///
     /// If infinite play is possible, the response may repeat a position as often as it likes, waiting for a mistake of a
-    /// randomised policy. A game that does not end within [`Response::PLIES`] plies counts as lost, unless it can be
-    /// played on for ever, so that no value is too high.
+    /// randomised policy. Values ascend in at most [`Response::PASSES`] passes over all positions, so none is too high.
     pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
         let one = Against { play: self, policy, responder, aim };
         match self.most_plies() {
@@ -412,8 +415,8 @@ impl Play<'_> {
 }
 
 impl Response {
-    /// Most plies of a response that may go on for ever.
-    pub const PLIES: u32 = 1 << 13;
+    /// Most passes over all positions until the values of a response no longer change, if games may go on for ever.
+    pub const PASSES: u32 = 1 << 12;
 }
 
 /// A best response in the making.
@@ -425,9 +428,9 @@ struct Against<'a> {
 }
 
 impl Against<'_> {
-    /// Returns the value of a nonterminal position for the responder, and the edge it takes if it is to move:
-    /// among equals `kept`, or else the first.
-    fn step(&self, at: usize, values: &[f64], kept: u32) -> (f64, u32) {
+    /// Returns the value of a nonterminal position for the responder, and the edge it takes if it is to move: among
+    /// equals the first.
+    fn step(&self, at: usize, values: &[f64]) -> (f64, u32) {
         let unfolded = self.play.unfolded();
         let edges = unfolded.edges_of(at);
         let value = |edge: usize| values[unfolded.target(edge)];
@@ -440,9 +443,6 @@ impl Against<'_> {
             if value(edge) > best.0 {
                 best = (value(edge), edge as u32);
             }
-        }
-        if kept != u32::MAX && value(kept as usize) > best.0 - BETTER {
-            best.1 = kept;
         }
         best
     }
@@ -465,7 +465,7 @@ impl Against<'_> {
         self.play.in_order().rev().for_each(|at| {
             (response.values[at], response.choices[at]) = match unfolded.edges_of(at).is_empty() {
                 true => (self.end(Some(at)), u32::MAX),
-                false => self.step(at, &response.values, u32::MAX),
+                false => self.step(at, &response.values),
             };
         });
         response
@@ -477,84 +477,103 @@ impl Against<'_> {
         -most.map_or(1.0, |most| f64::from(most.0))
     }
 
-    /// Returns the positions from which the responder can play on for ever, whatever the policy draws, among the `open`
-    /// ones of either side.
-    fn endless(&self, open: &[Vec<u32>; 2]) -> Vec<bool> {
+    /// Returns what the ends of games after one move are worth in a position: the best of them, with its edge, or the
+    /// sum of their shares, if it is not the responder's.
+    fn ends(&self, at: usize) -> (f64, u32) {
         let unfolded = self.play.unfolded();
-        let mut endless = vec![false; unfolded.positions()];
-        open.iter().flatten().for_each(|&at| endless[at as usize] = true);
+        let ends = unfolded.edges_of(at).filter_map(|edge| {
+            let target = unfolded.target(edge);
+            let is_end = unfolded.edges_of(target).is_empty();
+            is_end.then(|| (self.end(Some(target)), edge))
+        });
+        if unfolded.side(at) != self.responder {
+            let likely = ends.filter(|&(_, edge)| self.policy[edge] > 0.0);
+            return (likely.map(|(value, edge)| self.policy[edge] * value).sum(), u32::MAX);
+        }
+        ends.fold((f64::NEG_INFINITY, u32::MAX), |best, (value, edge)| match value > best.0 {
+            true => (value, edge as u32),
+            false => best,
+        })
+    }
+
+    /// Returns the places from which the responder can play on for ever, whatever the policy draws.
+    fn endless(&self, steps: &Steps) -> Vec<bool> {
+        let unfolded = self.play.unfolded();
+        let mut endless = vec![true; steps.positions.len()];
         loop {
-            let mut ended = Vec::new();
-            for open in open {
-                let ends = |at: usize| {
-                    let mut edges = unfolded.edges_of(at);
-                    let stays = |edge: usize| endless[unfolded.target(edge)];
-                    match unfolded.side(at) == self.responder {
-                        true => !edges.any(stays),
-                        false => edges.any(|edge| self.policy[edge] > 0.0 && !stays(edge)),
-                    }
+            let mut has_changed = false;
+            for (place, at) in steps.positions.iter().map(|&at| at as usize).enumerate().rev() {
+                if !endless[place] {
+                    continue;
+                }
+                let mut stays = steps.of_place(place).map(|(target, _)| endless[target]);
+                let may_end = |edge: usize| {
+                    self.policy[edge] > 0.0 && unfolded.edges_of(unfolded.target(edge)).is_empty()
                 };
-                ended.extend(parallel::map_ranges(open.len(), GRAIN, &|places| {
-                    let places = open[places].iter().map(|&at| at as usize);
-                    places.filter(|&at| endless[at] && ends(at)).collect::<Vec<_>>()
-                }));
+                let goes_on = match unfolded.side(at) == self.responder {
+                    true => stays.any(|stays| stays),
+                    false => stays.all(|stays| stays) && !unfolded.edges_of(at).any(may_end),
+                };
+                if !goes_on {
+                    (endless[place], has_changed) = (false, true);
+                }
             }
-            let ended = ended.concat();
-            if ended.is_empty() {
+            if !has_changed {
                 return endless;
             }
-            ended.into_iter().for_each(|at| endless[at] = false);
         }
     }
 
-    /// Computes the response by value iteration with ever more plies to go, alternating sides: moves of one
-    /// side lead to positions of the other.
+    /// Computes the response by value iteration, each value from the newest ones.
     ///
     /// Values ascend from those of a response that plays on for ever where it can, and elsewhere loses; so they come to
     /// the best that any response takes, for one that plays by position alone ends in such play or ends the game.
     fn by_plies(&self) -> Response {
-        let (play, unfolded) = (self.play, self.play.unfolded());
-        let policies = |side| (side != self.responder).then_some(self.policy);
-        let reached = play.reached(Side::ALL.map(policies));
-        let is_over = |at: usize| unfolded.edges_of(at).is_empty();
-        let open = Side::ALL.map(|side| {
-            parallel::select(unfolded.positions(), |at| {
-                reached[at] && !is_over(at) && unfolded.side(at) == side
-            })
-        });
-        let endless = self.endless(&open);
-        let value = |at: usize| match () {
-            () if is_over(at) && reached[at] => self.end(Some(at)),
-            () if reached[at] && !endless[at] => self.worst(),
-            () => self.end(None),
-        };
-        let mut response = Response {
-            values: (0..unfolded.positions()).map(value).collect(),
-            choices: vec![u32::MAX; unfolded.positions()],
-        };
-        // The last update is that of the side that begins.
-        let begins = unfolded.roots().first().map_or(Side::First, |&root| unfolded.side(root));
-        let mut still = 0;
-        for side in [begins.other(), begins].into_iter().cycle().take(Response::PLIES as usize) {
-            let open = &open[side.index()];
-            let found = parallel::map_ranges(open.len(), GRAIN, &|places| {
-                let places = open[places].iter().map(|&at| at as usize);
-                let Response { values, choices } = &response;
-                let of = |at: usize| (at, self.step(at, values, choices[at]));
-                let has_changed = |&(at, (value, choice)): &(usize, (f64, u32))| {
-                    (value - values[at]).abs() > NEGLIGIBLE || choice != choices[at]
+        let unfolded = self.play.unfolded();
+        let made = |edge, side| if side == self.responder { 1.0 } else { self.policy[edge] };
+        let steps = Steps::new(unfolded, unfolded.roots().iter().copied(), &made);
+        let ends: Vec<_> = steps.positions.iter().map(|&at| self.ends(at as usize)).collect();
+        let endless = self.endless(&steps);
+        let start = |&endless: &bool| if endless { self.end(None) } else { self.worst() };
+        let mut values: Vec<f64> = endless.iter().map(start).collect();
+        let chooses = |&at: &u32| unfolded.side(at as usize) == self.responder;
+        let chooses: Vec<bool> = steps.positions.iter().map(chooses).collect();
+        // Place that the responder goes to from each of its own; its own stands for the end of the game.
+        let mut taken = vec![Steps::NONE; values.len()];
+        for _ in 0..Response::PASSES {
+            let mut has_changed = false;
+            // Positions found later mostly come later in games: from the last, a change comes far in one pass.
+            for place in (0..values.len()).rev() {
+                let (ended, kept) = (ends[place].0, taken[place]);
+                let (value, next) = match chooses[place] {
+                    true => steps.best(place, &values, ended, kept),
+                    false => (ended + steps.mean(place, &values), Steps::NONE),
                 };
-                places.map(of).filter(has_changed).collect::<Vec<_>>()
-            });
-            let found = found.concat();
-            // Values are final once neither side's update has changed anything.
-            still = if found.is_empty() { still + 1 } else { 0 };
-            for (at, (value, choice)) in found {
-                (response.values[at], response.choices[at]) = (value, choice);
+                if (value - values[place]).abs() > NEGLIGIBLE || next != kept {
+                    (values[place], taken[place], has_changed) = (value, next, true);
+                }
             }
-            if still == 2 {
+            if !has_changed {
                 break;
             }
+        }
+        let end =
+            |at: usize| if unfolded.edges_of(at).is_empty() { self.end(Some(at)) } else { 0.0 };
+        let mut response = Response {
+            values: (0..unfolded.positions()).map(end).collect(),
+            choices: vec![u32::MAX; unfolded.positions()],
+        };
+        for (place, at) in steps.positions.iter().map(|&at| at as usize).enumerate() {
+            response.values[at] = values[place];
+            response.choices[at] = match taken[place] {
+                Steps::NONE => u32::MAX,
+                next if next as usize == place => ends[place].1,
+                next => {
+                    let target = steps.positions[next as usize] as usize;
+                    let mut edges = unfolded.edges_of(at);
+                    edges.find(|&edge| unfolded.target(edge) == target).unwrap_or_default() as u32
+                }
+            };
         }
         response
     }

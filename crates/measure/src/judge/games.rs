@@ -1,8 +1,11 @@
 //! Games in a report: results of policies against each other, exploitability, and costliest mistakes.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use serde::Serialize;
 
-use super::exact_play::{Aim, Expected, Play, Response};
+use super::exact_play::{Aim, Expected, Play, Response, Walk};
 use super::figures::result_lost_by;
 use super::mistakes::{Mistake, mistakes};
 use yomikiri::parallel::{self, GRAIN};
@@ -257,7 +260,9 @@ fn policy_games(
     let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
     let against = parallel::map(OPPONENTS.len(), &against);
     let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
-    let ([random, best], has_scores) = (&baselines.visits, play.table().has_scores());
+    let [moves, _] = &baselines.moves;
+    let random = &baselines.walk(play, moves, moves).visits;
+    let (best, has_scores) = (&baselines.best_visits, play.table().has_scores());
     // In its own games it plays both sides, of which `met` is the mean.
     let weighted = [("itself", met[0], 2.0), ("random", random, 1.0), ("best", best, 1.0)];
     let weighted = weighted.map(|(play, visits, times)| {
@@ -293,9 +298,9 @@ impl Opposed {
     ) -> Opposed {
         // `None` for itself, else the index of a baseline, in the same order.
         let other = opponent.checked_sub(1);
-        let start = play.start();
-        let first = play.walk(own, other.map_or(own, |other| &baselines.moves[other]), &start);
-        let second = other.map(|other| play.walk(&baselines.moves[other], own, &start));
+        let other_moves = other.map_or(own, |other| &baselines.moves[other]);
+        let first = baselines.walk(play, own, other_moves);
+        let second = other.map(|_| baselines.walk(play, other_moves, own));
         let second = second.as_ref().unwrap_or(&first);
         let met = |at: usize| match play.unfolded().side(at) {
             Side::First => first.visits[at] / 2.0,
@@ -372,8 +377,11 @@ pub struct Baselines {
     given: Vec<[u8; 2]>,
     /// `true` for a position whose moves differ in outcome.
     is_decisive: Vec<bool>,
-    /// Expected visits of each position in a game of random moves, and in one of best moves, each equally likely.
-    visits: [Vec<f64>; 2],
+    /// Games of each of these players, as the first, against each, once they are asked for: the report's policies
+    /// are often among them.
+    walks: [[OnceLock<Walk>; 2]; 2],
+    /// Expected visits of each position in games of best moves, each equally likely.
+    best_visits: Vec<f64>,
 }
 
 impl Baselines {
@@ -398,9 +406,17 @@ impl Baselines {
             let share = |lost: &u8| if *lost == 0 { 1.0 / count as f64 } else { 0.0 };
             out.iter_mut().zip(&losses).for_each(|(out, lost)| *out = share(lost));
         });
-        let start = play.start();
-        let visits = [&moves[0], &best].map(|moves| play.walk(moves, moves, &start).visits);
-        Baselines { moves, given, is_decisive, visits }
+        let best_visits = play.walk(&best, &best, &play.start()).visits;
+        Baselines { moves, given, is_decisive, walks: Default::default(), best_visits }
+    }
+
+    /// Walks games from the start, at most once if both players are baselines.
+    fn walk(&self, play: &Play<'_>, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
+        let walk = || play.walk(first, second, &play.start());
+        match (self.place(first), self.place(second)) {
+            (Some(one), Some(other)) => Cow::Borrowed(self.walks[one][other].get_or_init(walk)),
+            _ => Cow::Owned(walk()),
+        }
     }
 
     /// Returns the index of the baseline that a policy equals, if any.

@@ -251,7 +251,7 @@ pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
 /// Estimates the memory of all games of a report, in bytes.
 pub fn games_bytes(manifest: &Manifest, policies: usize) -> f64 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    bytes(manifest, policies, 60 + 200 * policies.clamp(1, processors))
+    bytes(manifest, policies, 84 + 200 * policies.clamp(1, processors))
 }
 
 /// Adds up the unfolded table, the answers of policies and baselines, and `each` bytes a position.

@@ -131,8 +131,8 @@ impl Unfolded {
                 let from = Orientations::one(symmetry, side, order);
                 edges.clear();
                 for &(action, target, ties) in successors {
-                    let own = group.successor_orientations(from, ties);
-                    let place = self.place(target as usize, own).ok_or_else(|| {
+                    let orientation = group.successor_orientations(from, ties);
+                    let place = self.place(target as usize, orientation).ok_or_else(|| {
                         format!("a move of row {row} leads to a position that is not reached")
                     })?;
                     edges.push((game.transform_action(action, symmetry), place as u32));
@@ -149,10 +149,10 @@ impl Unfolded {
     }
 
     /// Returns the number of the position of a row in one orientation; `None` if it is not reachable.
-    fn place(&self, row: usize, own: Orientations) -> Option<usize> {
+    fn place(&self, row: usize, orientation: Orientations) -> Option<usize> {
         let set = self.orientations.get(row)?.0;
-        let below = set & own.0.wrapping_sub(1);
-        (set & own.0 != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
+        let below = set & orientation.0.wrapping_sub(1);
+        (set & orientation.0 != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
     }
 
     /// Returns the number of a position; `None` if it is not reachable.
@@ -312,8 +312,8 @@ impl Facing {
         let mut waiting = Vec::new();
         for root in states.roots().map_err(|error| error.line())? {
             let row = states.find(&root).ok_or("a root is missing from the table")?;
-            let own = self.ties(game, row, &root.state);
-            waiting.push((row, group.root_orientations(root.side, own)));
+            let root_ties = self.ties(game, row, &root.state);
+            waiting.push((row, group.root_orientations(root.side, root_ties)));
         }
         while let Some((row, set)) = waiting.pop() {
             let new = Orientations(set.0 & !all[row].0);
