@@ -304,7 +304,10 @@ struct Steps {
 }
 
 impl Steps {
+    /// Place of nothing.
     const NONE: u32 = u32::MAX;
+    /// Place of the best end of a game after one move.
+    const END: u32 = u32::MAX - 1;
 
     /// Finds the moves of games from some positions. `made` returns the probability of an edge, with the side that
     /// moves along it; edges with 0 are left out.
@@ -347,18 +350,18 @@ impl Steps {
     }
 
     /// Returns the highest value of the steps from a place, and where they lead: among equals to `kept`, or else to the
-    /// first. The place itself stands for the end of the game, which is worth `ended`.
+    /// first. [`Steps::END`] is worth `ended`.
     fn best(&self, place: usize, values: &[f64], ended: f64, kept: u32) -> (f64, u32) {
-        let mut best = (ended, place as u32);
+        let mut best = (ended, Steps::END);
         for (target, _) in self.of_place(place) {
             if values[target] > best.0 {
                 best = (values[target], target as u32);
             }
         }
-        let kept_value = match kept as usize {
-            _ if kept == Steps::NONE => f64::NEG_INFINITY,
-            kept if kept == place => ended,
-            kept => values[kept],
+        let kept_value = match kept {
+            Steps::NONE => f64::NEG_INFINITY,
+            Steps::END => ended,
+            kept => values[kept as usize],
         };
         if kept_value > best.0 - BETTER {
             best.1 = kept;
@@ -538,7 +541,7 @@ impl Against<'_> {
         let mut values: Vec<f64> = endless.iter().map(start).collect();
         let chooses = |&at: &u32| unfolded.side(at as usize) == self.responder;
         let chooses: Vec<bool> = steps.positions.iter().map(chooses).collect();
-        // Place that the responder goes to from each of its own; its own stands for the end of the game.
+        // Place that the responder goes to from each of its own.
         let mut taken = vec![Steps::NONE; values.len()];
         for _ in 0..Response::PASSES {
             let mut has_changed = false;
@@ -567,7 +570,7 @@ impl Against<'_> {
             response.values[at] = values[place];
             response.choices[at] = match taken[place] {
                 Steps::NONE => u32::MAX,
-                next if next as usize == place => ends[place].1,
+                Steps::END => ends[place].1,
                 next => {
                     let target = steps.positions[next as usize] as usize;
                     let mut edges = unfolded.edges_of(at);
