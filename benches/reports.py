@@ -36,7 +36,7 @@ def convolutional(path, channels=32):
     for at in range(4):
         size = (channels, channels if at else 2, 3, 3)
         weights.append((f"w{at}", random.normal(0, 1 / np.sqrt(9 * size[1]), size)))
-        nodes.append(helper.make_node("Conv", [last, f"w{at}"], [f"c{at}"], pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Conv", [last, f"w{at}"], [f"c{at}"], pads=[1, 1, 1, 1], strides=[1, 1], dilations=[1, 1]))
         nodes.append(helper.make_node("Relu", [f"c{at}"], [f"r{at}"]))
         last = f"r{at}"
     weights.append(("head", random.normal(0, 1 / np.sqrt(20 * channels), (20 * channels, 21))))
