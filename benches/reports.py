@@ -7,7 +7,8 @@ of its own, below TABLES if they shall be kept. RUNS is the number of runs, 3 wi
 
 Rows, all of them if none is named:
   loops    a game in which play can repeat: animal-shogi-3x3, three policies, with games and best responses
-  network  a convolutional network on all positions of 4x5, answers only; needs the packages numpy and onnx
+  network  a convolutional network on all positions of 4x5, answers only: minutes a run; needs
+           the packages numpy and onnx
 """
 
 import json
@@ -93,8 +94,11 @@ def row(name, solvers, tables, runs):
 def main():
     before, _, after = " ".join(sys.argv[1:]).partition("--")
     solvers = after.split() or [os.path.join(HERE, "../target/release/solver")]
+    names = before.split() or ["loops", "network"]
+    if unknown := set(names) - {"loops", "network"}:
+        sys.exit(f"unknown rows {' '.join(sorted(unknown))}: expected loops or network")
     with tempfile.TemporaryDirectory() as tables:
-        for name in before.split() or ["loops", "network"]:
+        for name in names:
             row(name, solvers, os.environ.get("TABLES", tables), int(os.environ.get("RUNS", 3)))
 
 
