@@ -3,7 +3,7 @@
     python3 benches/reports.py [ROW...] [-- SOLVER...]      (after cargo build --release)
 
 Prints the least user CPU time of each program, and its ratio to the first one's. Each makes its tables in a directory
-of its own, below TABLES if they shall be kept. RUNS is the number of runs, 3 without it.
+of its own, below the directory TABLES if they shall be kept. RUNS is the number of runs, 3 without it.
 
 Rows, all of them if none is named:
   loops    a game in which play can repeat: animal-shogi-3x3, three policies, with games and best responses
@@ -27,17 +27,19 @@ LOOPS = {
 }
 
 
-def convolutional(path, channels=32):
+def convolutional(path):
     """Writes a network for 4x5 with random weights: four convolutions, then a policy of 21 actions."""
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper, save
 
+    channels = 32
     random = np.random.default_rng(0)
     nodes, weights, last = [], [], "planes"
     for at in range(4):
         size = (channels, channels if at else 2, 3, 3)
         weights.append((f"w{at}", random.normal(0, 1 / np.sqrt(9 * size[1]), size)))
-        nodes.append(helper.make_node("Conv", [last, f"w{at}"], [f"c{at}"], pads=[1, 1, 1, 1], strides=[1, 1], dilations=[1, 1]))
+        sizes = {"pads": [1, 1, 1, 1], "strides": [1, 1], "dilations": [1, 1]}
+        nodes.append(helper.make_node("Conv", [last, f"w{at}"], [f"c{at}"], **sizes))
         nodes.append(helper.make_node("Relu", [f"c{at}"], [f"r{at}"]))
         last = f"r{at}"
     weights.append(("head", random.normal(0, 1 / np.sqrt(20 * channels), (20 * channels, 21))))
@@ -49,57 +51,62 @@ def convolutional(path, channels=32):
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 
-def asked(solver, tables, *args):
-    """Returns what a report says of each policy, and its user CPU time in seconds."""
+def measure(solver, tables, *args):
+    """Returns the figures of each policy in a report, and the user CPU time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     command = [solver, "--tables", tables, "-q", "report", "--json", *args]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return {one["policy"]: one for one in json.loads(text)["metrics"]}, took
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return {one.pop("policy"): one for one in json.loads(text)["metrics"]}, seconds
 
 
-def close(one, other):
-    return one == other or None not in (one, other) and abs(one - other) < 1e-8 * max(1, abs(one))
+def check(found, expected, solver):
+    """Compares the figures that both have."""
+    for policy, figures in expected.items():
+        for figure in figures.keys() & found[policy].keys():
+            one, other = figures[figure], found[policy][figure]
+            is_close = None not in (one, other) and abs(one - other) < 1e-8 * max(1, abs(one))
+            assert one == other or is_close, (solver, policy, figure, other, one)
 
 
-def row(name, solvers, tables, runs):
+def run(row, solvers, root, runs):
     """Times a row, and checks that all programs give the figures that are known, and each other's."""
-    tables = [os.path.join(tables, str(at)) for at in range(len(solvers))]
-    args, known = ["--game", "animal-shogi-3x3"], LOOPS
-    if name == "network":
-        os.makedirs(tables[0], exist_ok=True)
-        model = os.path.join(tables[0], "convolutional.onnx")
+    tables = [os.path.join(root, str(at)) for at in range(len(solvers))]
+    os.makedirs(root, exist_ok=True)
+    if row == "loops":
+        made, args, known = ["--game", "animal-shogi-3x3"], ["--table", "animal-shogi-3x3"], LOOPS
+    else:
+        model = os.path.join(root, "convolutional.onnx")
         convolutional(model)
-        args, known = ["--table", "othello-4x5", "--no-games", "--policy", f"onnx:{model}"], {}
-        for solver, own in zip(solvers, tables):
-            for command in ["enumerate", "--size", "4x5"], ["value-iterate", "othello-4x5"]:
-                subprocess.run([solver, "--tables", own, "-q", *command], check=True, stdout=subprocess.DEVNULL)
-    # The first round makes tables that are missing.
-    first = [asked(solver, own, *args)[0] for solver, own in zip(solvers, tables)]
-    times = [[] for _ in solvers]
+        made, args = ["--size", "4x5"], ["--table", "othello-4x5", "--no-games", "--policy", f"onnx:{model}"]
+        known = {}
+    for solver, own in zip(solvers, tables):
+        for command in ["enumerate", *made], ["value-iterate", args[1]]:
+            subprocess.run([solver, "--tables", own, "-q", *command], check=True, stdout=subprocess.DEVNULL)
+    times, first = [[] for _ in solvers], None
     for _ in range(runs):
-        for solver, own, took in zip(solvers, tables, times):
-            found, seconds = asked(solver, own, *args)
-            took.append(seconds)
-            for policy, figures in known.items():
-                for figure, value in figures.items():
-                    assert close(found[policy][figure], value), (solver, policy, figure, found[policy][figure], value)
-            for policy, figures in first[0].items():
-                for figure in figures.keys() & found[policy].keys() - {"policy"}:
-                    assert close(found[policy][figure], figures[figure]), (solver, policy, figure)
-    for solver, took in zip(solvers, times):
-        print(f"{name}: {min(took):.2f} s, {min(took) / min(times[0]):.2f}, {solver}", flush=True)
+        for solver, own, seconds in zip(solvers, tables, times):
+            found, took = measure(solver, own, *args)
+            seconds.append(took)
+            first = first or found
+            missing = [(policy, figure) for policy in known for figure in known[policy].keys() - found[policy].keys()]
+            assert not missing, (solver, missing)
+            check(found, known, solver)
+            check(found, first, solver)
+    for solver, seconds in zip(solvers, times):
+        print(f"{row}: {min(seconds):.2f} s, {min(seconds) / min(times[0]):.2f}, {solver}", flush=True)
 
 
 def main():
-    before, _, after = " ".join(sys.argv[1:]).partition("--")
-    solvers = after.split() or [os.path.join(HERE, "../target/release/solver")]
-    names = before.split() or ["loops", "network"]
-    if unknown := set(names) - {"loops", "network"}:
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    rows = words[:end] or ["loops", "network"]
+    solvers = words[end + 1 :] or [os.path.join(HERE, "../target/release/solver")]
+    if unknown := set(rows) - {"loops", "network"}:
         sys.exit(f"unknown rows {' '.join(sorted(unknown))}: expected loops or network")
-    with tempfile.TemporaryDirectory() as tables:
-        for name in names:
-            row(name, solvers, os.environ.get("TABLES", tables), int(os.environ.get("RUNS", 3)))
+    with tempfile.TemporaryDirectory() as root:
+        for row in rows:
+            run(row, solvers, os.environ.get("TABLES", root), int(os.environ.get("RUNS", 3)))
 
 
 if __name__ == "__main__":

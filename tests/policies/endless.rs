@@ -209,7 +209,7 @@ fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
                 }
             });
             let response = play.best_response(opened.policy(place), side.other(), Aim::Outcome);
-            let found = response.values[opened.unfolded.roots()[0]];
+            let found = response[opened.unfolded.roots()[0]];
             let found = if side == Side::First { -found } else { found };
             assert!((found - wanted).abs() < 1e-9, "{place} {side:?}: {found} for {wanted}");
         }

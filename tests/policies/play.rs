@@ -227,17 +227,21 @@ fn a_best_response_never_does_worse_than_anyone() {
             for other in 0..4 {
                 for at in places() {
                     let own = result(opened.policy(other), at);
-                    assert!(score.values[at] >= own.score - 1e-9);
-                    assert!(outcome.values[at] >= own.outcome() - 1e-9);
+                    assert!(score[at] >= own.score - 1e-9);
+                    assert!(outcome[at] >= own.outcome() - 1e-9);
                 }
             }
             // Played as a policy, the response reaches its promised values.
             let mut played = vec![0.0; opened.unfolded.edges()];
-            score.choices.iter().filter(|&&edge| edge != u32::MAX).for_each(|&edge| {
-                played[edge as usize] = 1.0;
-            });
+            let value = |&edge: &usize| score[opened.unfolded.target(edge)];
+            for at in 0..opened.unfolded.positions() {
+                let edges = opened.unfolded.edges_of(at);
+                if let Some(best) = edges.max_by(|a, b| value(a).total_cmp(&value(b))) {
+                    played[best] = 1.0;
+                }
+            }
             for at in places() {
-                assert!((result(&played, at).score - score.values[at]).abs() < 1e-9);
+                assert!((result(&played, at).score - score[at]).abs() < 1e-9);
             }
         }
     }
@@ -338,9 +342,9 @@ fn a_mistake_that_rounds_to_nothing_is_shown_where_it_is_made() {
     };
     // The last position that its own moves reach as the first player.
     let walk = play.walk(opened.policy(3), &play.random(), &play.start());
-    let own = |at: &usize| walk.visits[*at] > 0.0 && unfolded.side(*at) == Side::First;
+    let is_own = |at: &usize| walk.visits[*at] > 0.0 && unfolded.side(*at) == Side::First;
     let worse = |at: usize| Some((at, unfolded.edges_of(at).find(|&edge| loses(edge, at))?));
-    let (at, edge) = (0..unfolded.positions()).rev().filter(own).find_map(worse).unwrap();
+    let (at, edge) = (0..unfolded.positions()).rev().filter(is_own).find_map(worse).unwrap();
     probabilities[edge] = 1e-11;
     let played = Played { name: "nearly", probabilities: &probabilities };
     let costliest = &games(&play, &Baselines::new(&play), &[played], 3).policies[0].costliest;

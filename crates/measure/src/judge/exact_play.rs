@@ -216,8 +216,8 @@ impl<'a> Play<'a> {
 
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
         let mut walk = Walk { visits: vec![0.0; self.unfolded.positions()], endless: 0.0 };
-        let made = |edge, side: Side| policies[side.index()][edge];
-        let steps = Steps::new(self.unfolded, from.iter().map(|&(at, _)| at), &made);
+        let share_of = |edge, side: Side| policies[side.index()][edge];
+        let steps = Steps::new(self.unfolded, from.iter().map(|&(at, _)| at), &share_of);
         // Probability of each position that goes on, now and after the next ply, and its expected visits.
         let [mut now, mut next, mut visits] = [0, 1, 2].map(|_| vec![0.0; steps.positions.len()]);
         for &(at, p) in from {
@@ -253,7 +253,7 @@ impl<'a> Play<'a> {
             for edge in self.unfolded.edges_of(at) {
                 let target = self.unfolded.target(edge);
                 if self.unfolded.edges_of(target).is_empty() {
-                    walk.visits[target] += met * made(edge, self.unfolded.side(at));
+                    walk.visits[target] += met * share_of(edge, self.unfolded.side(at));
                 }
             }
         }
@@ -304,17 +304,15 @@ struct Steps {
 }
 
 impl Steps {
-    /// Place of nothing.
+    /// Place of a position that is not in the list.
     const NONE: u32 = u32::MAX;
-    /// Place of the best end of a game after one move.
-    const END: u32 = u32::MAX - 1;
 
-    /// Finds the moves of games from some positions. `made` returns the probability of an edge, with the side that
+    /// Finds the moves of games from some positions. `share_of` returns the probability of an edge, with the side that
     /// moves along it; edges with 0 are left out.
     fn new(
         unfolded: &Unfolded,
         from: impl Iterator<Item = usize>,
-        made: &dyn Fn(usize, Side) -> f64,
+        share_of: &dyn Fn(usize, Side) -> f64,
     ) -> Steps {
         let (mut positions, mut offsets) = (Vec::new(), vec![0]);
         let (mut targets, mut shares) = (Vec::new(), Vec::new());
@@ -332,7 +330,7 @@ impl Steps {
         let mut next = 0;
         while let Some(at) = positions.get(next).map(|&at| at as usize) {
             for edge in unfolded.edges_of(at) {
-                let (target, share) = (unfolded.target(edge), made(edge, unfolded.side(at)));
+                let (target, share) = (unfolded.target(edge), share_of(edge, unfolded.side(at)));
                 if share > 0.0 && goes_on(target) {
                     targets.push(place_of(target, &mut positions));
                     shares.push(share);
@@ -342,31 +340,6 @@ impl Steps {
             next += 1;
         }
         Steps { positions, places, offsets, targets, shares }
-    }
-
-    /// Returns the sum of the values of the steps from a place, each with its probability.
-    fn mean(&self, place: usize, values: &[f64]) -> f64 {
-        self.of_place(place).map(|(target, share)| share * values[target]).sum()
-    }
-
-    /// Returns the highest value of the steps from a place, and where they lead: among equals to `kept`, or else to the
-    /// first. [`Steps::END`] is worth `ended`.
-    fn best(&self, place: usize, values: &[f64], ended: f64, kept: u32) -> (f64, u32) {
-        let mut best = (ended, Steps::END);
-        for (target, _) in self.of_place(place) {
-            if values[target] > best.0 {
-                best = (values[target], target as u32);
-            }
-        }
-        let kept_value = match kept {
-            Steps::NONE => f64::NEG_INFINITY,
-            Steps::END => ended,
-            kept => values[kept as usize],
-        };
-        if kept_value > best.0 - BETTER {
-            best.1 = kept;
-        }
-        best
     }
 
     /// Returns the places to which the steps from a place lead, with their probabilities.
@@ -388,27 +361,18 @@ pub enum Aim {
     Score,
 }
 
-/// A best response to a policy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Response {
-    /// Value reached from each position, for the responder: outcome (−1 to 1) or score. If infinite play is
-    /// possible, only values of reachable positions are valid.
-    pub values: Vec<f64>,
-    /// Edge taken in each position in which the responder is to move; `u32::MAX` elsewhere and at the end of
-    /// a game.
-    pub choices: Vec<u32>,
-}
-
-/// Margin by which a move must be better for a response to change its choice when it evaluates a position
-/// again; smaller differences are rounding.
-const BETTER: f64 = 1e-12;
-
 impl Play<'_> {
-    /// Computes the best response of one side to the policy of the other.
+    /// Most passes over all positions until the values of a best response no longer change, if games may go on for
+    /// ever.
+    const PASSES: u32 = 1 << 12;
+
+    /// Computes what the best response of one side to the policy of the other reaches from each position, for the
+    /// responder: outcome (−1 to 1) or score. If infinite play is possible, only values of positions that games reach
+    /// are valid.
     ///
-    /// If infinite play is possible, the response may repeat a position as often as it likes, waiting for a mistake of a
-    /// randomised policy. Values ascend in at most [`Response::PASSES`] passes over all positions, so none is too high.
-    pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
+    /// A response may then repeat a position as often as it likes, waiting for a mistake of a randomised policy. Values
+    /// ascend in at most 4,096 passes over all positions, so none is too high.
+    pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Vec<f64> {
         let one = Against { play: self, policy, responder, aim };
         match self.most_plies() {
             Some(_) => one.by_plies(),
@@ -417,9 +381,13 @@ impl Play<'_> {
     }
 }
 
-impl Response {
-    /// Most passes over all positions until the values of a response no longer change, if games may go on for ever.
-    pub const PASSES: u32 = 1 << 12;
+/// Returns the value of a position for the responder by its moves' values with their probabilities: the best if the move
+/// is its own, else the mean.
+fn value_of(is_own: bool, moves: impl Iterator<Item = (f64, f64)>) -> f64 {
+    match is_own {
+        true => moves.map(|(value, _)| value).fold(f64::NEG_INFINITY, f64::max),
+        false => moves.map(|(value, share)| share * value).sum(),
+    }
 }
 
 /// A best response in the making.
@@ -431,25 +399,6 @@ struct Against<'a> {
 }
 
 impl Against<'_> {
-    /// Returns the value of a nonterminal position for the responder, and the edge it takes if it is to move: among
-    /// equals the first.
-    fn step(&self, at: usize, values: &[f64]) -> (f64, u32) {
-        let unfolded = self.play.unfolded();
-        let edges = unfolded.edges_of(at);
-        let value = |edge: usize| values[unfolded.target(edge)];
-        if unfolded.side(at) != self.responder {
-            let likely = edges.filter(|&edge| self.policy[edge] > 0.0);
-            return (likely.map(|edge| self.policy[edge] * value(edge)).sum(), u32::MAX);
-        }
-        let mut best = (f64::NEG_INFINITY, u32::MAX);
-        for edge in edges {
-            if value(edge) > best.0 {
-                best = (value(edge), edge as u32);
-            }
-        }
-        best
-    }
-
     /// Returns the value of the end of a game, or of infinite play (`None`), for the responder.
     fn end(&self, at: Option<usize>) -> f64 {
         let end = at.map_or_else(|| self.play.without_end(), |at| self.play.end(at));
@@ -461,17 +410,17 @@ impl Against<'_> {
     }
 
     /// Computes the response layer by layer from the last.
-    fn by_layers(&self) -> Response {
+    fn by_layers(&self) -> Vec<f64> {
         let unfolded = self.play.unfolded();
-        let none = (vec![0.0; unfolded.positions()], vec![u32::MAX; unfolded.positions()]);
-        let mut response = Response { values: none.0, choices: none.1 };
+        let mut values = vec![0.0; unfolded.positions()];
         self.play.in_order().rev().for_each(|at| {
-            (response.values[at], response.choices[at]) = match unfolded.edges_of(at).is_empty() {
-                true => (self.end(Some(at)), u32::MAX),
-                false => self.step(at, &response.values),
-            };
+            let edges = unfolded.edges_of(at);
+            let is_end = edges.is_empty();
+            let moves = edges.map(|edge| (values[unfolded.target(edge)], self.policy[edge]));
+            let value = value_of(unfolded.side(at) == self.responder, moves);
+            values[at] = if is_end { self.end(Some(at)) } else { value };
         });
-        response
+        values
     }
 
     /// Returns the worst end for the responder.
@@ -480,23 +429,16 @@ impl Against<'_> {
         -most.map_or(1.0, |most| f64::from(most.0))
     }
 
-    /// Returns what the ends of games after one move are worth in a position: the best of them, with its edge, or the
-    /// sum of their shares, if it is not the responder's.
-    fn ends(&self, at: usize) -> (f64, u32) {
+    /// Returns what the ends of games after one move are worth in a position: the best of them, or the sum of their
+    /// shares, if it is not the responder's.
+    fn ends(&self, at: usize) -> f64 {
         let unfolded = self.play.unfolded();
         let ends = unfolded.edges_of(at).filter_map(|edge| {
             let target = unfolded.target(edge);
             let is_end = unfolded.edges_of(target).is_empty();
-            is_end.then(|| (self.end(Some(target)), edge))
+            is_end.then(|| (self.end(Some(target)), self.policy[edge]))
         });
-        if unfolded.side(at) != self.responder {
-            let likely = ends.filter(|&(_, edge)| self.policy[edge] > 0.0);
-            return (likely.map(|(value, edge)| self.policy[edge] * value).sum(), u32::MAX);
-        }
-        ends.fold((f64::NEG_INFINITY, u32::MAX), |best, (value, edge)| match value > best.0 {
-            true => (value, edge as u32),
-            false => best,
-        })
+        value_of(unfolded.side(at) == self.responder, ends)
     }
 
     /// Returns the places from which the responder can play on for ever, whatever the policy draws.
@@ -531,53 +473,39 @@ impl Against<'_> {
     ///
     /// Values ascend from those of a response that plays on for ever where it can, and elsewhere loses; so they come to
     /// the best that any response takes, for one that plays by position alone ends in such play or ends the game.
-    fn by_plies(&self) -> Response {
+    fn by_plies(&self) -> Vec<f64> {
         let unfolded = self.play.unfolded();
-        let made = |edge, side| if side == self.responder { 1.0 } else { self.policy[edge] };
-        let steps = Steps::new(unfolded, unfolded.roots().iter().copied(), &made);
-        let ends: Vec<_> = steps.positions.iter().map(|&at| self.ends(at as usize)).collect();
+        let share_of = |edge, side| if side == self.responder { 1.0 } else { self.policy[edge] };
+        let steps = Steps::new(unfolded, unfolded.roots().iter().copied(), &share_of);
+        let ends: Vec<f64> = steps.positions.iter().map(|&at| self.ends(at as usize)).collect();
         let endless = self.endless(&steps);
         let start = |&endless: &bool| if endless { self.end(None) } else { self.worst() };
         let mut values: Vec<f64> = endless.iter().map(start).collect();
-        let chooses = |&at: &u32| unfolded.side(at as usize) == self.responder;
-        let chooses: Vec<bool> = steps.positions.iter().map(chooses).collect();
-        // Place that the responder goes to from each of its own.
-        let mut taken = vec![Steps::NONE; values.len()];
-        for _ in 0..Response::PASSES {
+        let is_own = |&at: &u32| unfolded.side(at as usize) == self.responder;
+        let is_own: Vec<bool> = steps.positions.iter().map(is_own).collect();
+        for _ in 0..Play::PASSES {
             let mut has_changed = false;
             // Positions found later mostly come later in games: from the last, a change comes far in one pass.
             for place in (0..values.len()).rev() {
-                let (ended, kept) = (ends[place].0, taken[place]);
-                let (value, next) = match chooses[place] {
-                    true => steps.best(place, &values, ended, kept),
-                    false => (ended + steps.mean(place, &values), Steps::NONE),
+                let moves = steps.of_place(place).map(|(target, share)| (values[target], share));
+                let going_on = value_of(is_own[place], moves);
+                let value = match is_own[place] {
+                    true => going_on.max(ends[place]),
+                    false => going_on + ends[place],
                 };
-                if (value - values[place]).abs() > NEGLIGIBLE || next != kept {
-                    (values[place], taken[place], has_changed) = (value, next, true);
+                if (value - values[place]).abs() > NEGLIGIBLE {
+                    (values[place], has_changed) = (value, true);
                 }
             }
             if !has_changed {
                 break;
             }
         }
-        let end =
-            |at: usize| if unfolded.edges_of(at).is_empty() { self.end(Some(at)) } else { 0.0 };
-        let mut response = Response {
-            values: (0..unfolded.positions()).map(end).collect(),
-            choices: vec![u32::MAX; unfolded.positions()],
-        };
-        for (place, at) in steps.positions.iter().map(|&at| at as usize).enumerate() {
-            response.values[at] = values[place];
-            response.choices[at] = match taken[place] {
-                Steps::NONE => u32::MAX,
-                Steps::END => ends[place].1,
-                next => {
-                    let target = steps.positions[next as usize] as usize;
-                    let mut edges = unfolded.edges_of(at);
-                    edges.find(|&edge| unfolded.target(edge) == target).unwrap_or_default() as u32
-                }
-            };
+        let end = |at| if unfolded.edges_of(at).is_empty() { self.end(Some(at)) } else { 0.0 };
+        let mut found: Vec<f64> = (0..unfolded.positions()).map(end).collect();
+        for (&at, value) in steps.positions.iter().zip(values) {
+            found[at as usize] = value;
         }
-        response
+        found
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
-use super::exact_play::{Aim, Expected, Play, Response, Walk};
+use super::exact_play::{Aim, Expected, Play, Walk};
 use super::figures::result_lost_by;
 use super::mistakes::{Mistake, mistakes};
 use yomikiri::parallel::{self, GRAIN};
@@ -260,8 +260,7 @@ fn policy_games(
     let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
     let against = parallel::map(OPPONENTS.len(), &against);
     let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
-    let [moves, _] = &baselines.moves;
-    let random = &baselines.walk(play, moves, moves).visits;
+    let random = &baselines.walk(play, own, [Some(0); 2]).visits;
     let (best, has_scores) = (&baselines.best_visits, play.table().has_scores());
     // In its own games it plays both sides, of which `met` is the mean.
     let weighted = [("itself", met[0], 2.0), ("random", random, 1.0), ("best", best, 1.0)];
@@ -296,11 +295,11 @@ impl Opposed {
         opponent: usize,
         (own, lost): (&[f64], &[[f64; 4]]),
     ) -> Opposed {
-        // `None` for itself, else the index of a baseline, in the same order.
+        // Opponents besides itself are the baselines, in the same order.
+        let place = baselines.place(own);
         let other = opponent.checked_sub(1);
-        let other_moves = other.map_or(own, |other| &baselines.moves[other]);
-        let first = baselines.walk(play, own, other_moves);
-        let second = other.map(|_| baselines.walk(play, other_moves, own));
+        let first = baselines.walk(play, own, [place, other.or(place)]);
+        let second = other.map(|_| baselines.walk(play, own, [other, place]));
         let second = second.as_ref().unwrap_or(&first);
         let met = |at: usize| match play.unfolded().side(at) {
             Side::First => first.visits[at] / 2.0,
@@ -330,7 +329,7 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitabili
     // Value that a best response leaves to the policy on a side.
     let one = |at: usize| {
         let (side, aim) = (Side::ALL[at % 2], aims[at / 2]);
-        let Response { values, .. } = play.best_response(policy, side.other(), aim);
+        let values = play.best_response(policy, side.other(), aim);
         -start.iter().map(|&(at, p)| p * values[at]).sum::<f64>()
     };
     let left = parallel::map(2 * aims.len(), &one);
@@ -410,11 +409,14 @@ impl Baselines {
         Baselines { moves, given, is_decisive, walks: Default::default(), best_visits }
     }
 
-    /// Walks games from the start, at most once if both players are baselines.
-    fn walk(&self, play: &Play<'_>, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
+    /// Walks games from the start between baselines, by their indices, and the policy with moves `own` for `None`; at
+    /// most once between baselines.
+    fn walk(&self, play: &Play<'_>, own: &[f64], players: [Option<usize>; 2]) -> Cow<'_, Walk> {
+        let [first, second] =
+            players.map(|place| place.map_or(own, |place| &self.moves[place][..]));
         let walk = || play.walk(first, second, &play.start());
-        match (self.place(first), self.place(second)) {
-            (Some(one), Some(other)) => Cow::Borrowed(self.walks[one][other].get_or_init(walk)),
+        match players {
+            [Some(one), Some(other)] => Cow::Borrowed(self.walks[one][other].get_or_init(walk)),
             _ => Cow::Owned(walk()),
         }
     }

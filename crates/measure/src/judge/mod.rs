@@ -71,7 +71,7 @@ pub use comparison::{
     Pairs,
 };
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures, ValuesOfGroup};
-pub use exact_play::{Aim, Expected, Play, Response, Walk};
+pub use exact_play::{Aim, Expected, Play, Walk};
 pub use figure_list::{
     FIGURES, FIRST, Figure, FigureSource, Most, SECOND, SETS, Scope, UNITS, Unit,
 };
